@@ -16,6 +16,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
+from tare.report.across_results import PrintedComparison
 from tare.report.calibration import PrintedCalibration
 from tare.report.causes import PrintedExplanations
 from tare.report.machine import PrintedResult
@@ -38,6 +39,7 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedExplanations,
     PrintedCalibration,
     PrintedReplications,
+    PrintedComparison,
 )
 """The objects that commands print; the first is the largest."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

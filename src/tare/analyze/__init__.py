@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Summaries in, overheads and verdicts out: pure functions, no input or output."""
 
+from tare.analyze.across_results import compare_results
 from tare.analyze.answers import answers
 from tare.analyze.attribution import attributions
 from tare.analyze.attribution.explained import claims, explanations
@@ -46,6 +47,7 @@ __all__ = [
     "attributions",
     "busyness",
     "claims",
+    "compare_results",
     "controls",
     "courses",
     "curve_estimates",

@@ -36,7 +36,9 @@ def run(
     blocks: Blocks = None,
     more: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Add so many blocks to a finished result: a second look at it."),
+        typer.Option(
+            min=1, metavar="N", help="Add so many blocks to a finished result: a second look at it."
+        ),
     ] = None,
     budget: Budget = None,
     seed: Seed = None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about results: ``tare plan``, ``show``, ``report`` and ``explain``."""
+"""Commands about results: ``tare plan``, ``show``, ``compare``, ``report`` and ``explain``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -49,6 +49,20 @@ def show(
     from tare.commands.show import run_show
 
     return run_show(result, as_json, show_all, treatment)
+
+
+@app.command()
+def compare(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULT RESULT...", help="The first is the reference.")
+    ],
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also every metric, in a table.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Compare results with each other: across hosts, dates, images and versions."""
+    from tare.commands.compare import run_compare
+
+    return run_compare(results, as_json, verbose)
 
 
 @app.command()

@@ -5,6 +5,17 @@ Raw and derived values never share a record. A value that is missing is ``None``
 Times are seconds, sizes are bytes, overheads are fractions (0.05 is 5 %).
 """
 
+from tare.records.across_results import (
+    ChangeWord,
+    FactDifference,
+    HistoryPoint,
+    HistorySeries,
+    Incomparable,
+    Regression,
+    ResultChange,
+    ResultComparison,
+    ResultHistory,
+)
 from tare.records.activities import Activity, ActivityEstimate, ActivitySplit, ActivitySummary
 from tare.records.analyzed import (
     TOO_BUSY,
@@ -195,6 +206,7 @@ __all__ = [
     "CallCounts",
     "Cell",
     "Change",
+    "ChangeWord",
     "Check",
     "ClockQuality",
     "ClockTest",
@@ -216,6 +228,7 @@ __all__ = [
     "Exclusions",
     "ExpectedBlocks",
     "Explanation",
+    "FactDifference",
     "FailIf",
     "FailureCount",
     "FailureRate",
@@ -227,7 +240,10 @@ __all__ = [
     "Ground",
     "HelperCost",
     "HelperSummary",
+    "HistoryPoint",
+    "HistorySeries",
     "HostLoad",
+    "Incomparable",
     "InstanceRun",
     "Integrity",
     "Intervention",
@@ -260,7 +276,11 @@ __all__ = [
     "Predecessors",
     "Ranked",
     "Ranking",
+    "Regression",
     "Replication",
+    "ResultChange",
+    "ResultComparison",
+    "ResultHistory",
     "Role",
     "Rule",
     "Ruling",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The difference of two centres that were estimated from independent values, from the intervals of both.
 
-Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702: the distance from a centre to its own interval's end says how
-far its estimate may be off on that side; for a difference, the squares of two such distances add up. Each side keeps its
-own interval, with its number of values, spread, dependence and looks, so that unequal noise does no harm. The result is
-not exact; docs/statistics.md has its error rates.
+Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702: the distance from a centre to its own interval's end says
+how far its estimate may be off on that side; for a difference, the squares of two such distances add up. Each side
+keeps its own interval, with its number of values, spread, dependence and looks, so that unequal noise does no harm. The
+result is not exact; docs/statistics.md has its error rates.
 """
 
 import math

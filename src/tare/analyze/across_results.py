@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results against the first of them: each overhead, and native's own time, as independent figures."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tare.analyze.contrasts import between_two
+from tare.analyze.looks import EQUIVALENCE_ERROR, reach_of, seen
+from tare.analyze.result_facts import fact_differences
+from tare.analyze.result_sentence import change_said
+from tare.records import (
+    NATIVE,
+    Analysis,
+    Cell,
+    ChangeWord,
+    Direction,
+    Estimate,
+    Incomparable,
+    Overhead,
+    ResultChange,
+    ResultComparison,
+    Verdict,
+    Withheld,
+    Workload,
+)
+from tare.statistics.contrasts import Contrast, widened
+from tare.statistics.estimate import as_fraction, transformed
+from tare.statistics.evidence import Reach, interval
+from tare.statistics.multiplicity import ERROR, adjusted, holds
+from tare.statistics.unpaired import Side, unpaired_difference, unpaired_difference_p, unpaired_equivalence_p
+from tare.treat.aggregate import log_time_per_work
+
+Place = tuple[Cell, str, str]
+"""Cell, environment and metric."""
+_WITHHELD = {
+    Withheld.BUSY: "the host was busy in too many blocks of one result",
+    Withheld.NOISE: "in one result native differs from itself by more than would be claimed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One figure in two results, with what decides about it."""
+
+    change: ResultChange
+    equivalence_p: float
+
+
+def compare_results(results: Sequence[Analysis]) -> ResultComparison:
+    """Compare every result with the first: never pooled, never paired.
+
+    The primary claims of all environments, cells and later results are one family, by Holm's procedure; the other
+    metrics and native's own times are another, by Benjamini and Hochberg's.
+    """
+    first = results[0]
+    pairs: list[_Pair] = []
+    incomparable: list[Incomparable] = []
+    for later in results[1:]:
+        incomparable += not_comparable(first, later)
+        pairs += [_environment_pair(first, later, *both) for both in comparable(first, later)]
+        pairs += _native_pairs(first, later)
+    return ResultComparison(
+        results=tuple(result.result for result in results),
+        changes=tuple(_in_families(pairs)),
+        differences=fact_differences(results),
+        incomparable=tuple(incomparable),
+    )
+
+
+def comparable(first: Analysis, later: Analysis) -> Iterator[tuple[Verdict, Verdict]]:
+    """The verdicts of both results on the same thing, measured in the same way."""
+    known, lacking = _by_place(later), _reasons(first, later)
+    for place, before in _by_place(first).items():
+        if place in known and place not in lacking:
+            yield before, known[place]
+
+
+def not_comparable(first: Analysis, later: Analysis) -> Iterator[Incomparable]:
+    """What only one result has, or what both have but measured differently; one entry for each arm and reason."""
+    named: set[tuple[Cell, str, str]] = set()
+    for (cell, environment, metric), reason in _reasons(first, later).items():
+        if (cell, environment, reason) not in named:
+            named.add((cell, environment, reason))
+            what = f"{environment} on {metric} ({cell.workload} on {cell.layout})"
+            yield Incomparable(first=first.result, later=later.result, what=what, reason=reason)
+
+
+def side_of(overhead: Overhead) -> Side:
+    """The overhead as a log-ratio, by the interval of its own result; none where that interval does not hold."""
+    contrast = seen(overhead.summary, overhead.looks)
+    if overhead.typical.low is None:
+        return partial(_without_interval, contrast)
+    return partial(interval, contrast, reach_of(overhead))
+
+
+def points_of(change: Estimate, before: Estimate) -> Estimate:
+    """The change of an overhead in points, from that of its ratio to native's time."""
+    return transformed(change, lambda fraction: (1 + before.point) * fraction)
+
+
+def _by_place(result: Analysis) -> dict[Place, Verdict]:
+    return {
+        (
+            verdict.overhead.summary.cell,
+            verdict.overhead.summary.environment,
+            verdict.overhead.summary.metric,
+        ): verdict
+        for verdict in result.verdicts
+    }
+
+
+def _reasons(first: Analysis, later: Analysis) -> dict[Place, str]:
+    """Why a figure of one result cannot be compared with the other; of missing figures only the primary ones."""
+    before, after = _by_place(first), _by_place(later)
+    works, technologies = (_works(first), _works(later)), (_technologies(first), _technologies(later))
+    reasons: dict[Place, str] = {}
+    for place in dict.fromkeys((*before, *after)):
+        one, other = before.get(place), after.get(place)
+        if one is None or other is None:
+            present = one or other
+            if present is not None and present.overhead.summary.primary:
+                reasons[place] = f"only in {(later if one is None else first).result}"
+        elif reason := _unlike(one, other, works, technologies):
+            reasons[place] = reason
+    return reasons
+
+
+def _unlike(
+    one: Verdict,
+    other: Verdict,
+    works: tuple[Mapping[str, Workload], Mapping[str, Workload]],
+    technologies: tuple[Mapping[str, str], Mapping[str, str]],
+) -> str | None:
+    first, later = one.overhead.summary, other.overhead.summary
+    names = [known.get(first.environment) for known in technologies]
+    if names[0] != names[1]:
+        return f"the name is of two technologies, {names[0]} and {names[1]}"
+    if (first.unit, first.direction) != (later.unit, later.direction):
+        return f"the units differ: {first.unit} and {later.unit}"
+    jobs = [_job(known.get(first.cell.workload)) for known in works]
+    if jobs[0] != jobs[1]:
+        return "the workload has other options"
+    turned = [any(block.rounds is not None for block in summary.blocks) for summary in (first, later)]
+    if turned[0] != turned[1]:
+        return "one result's runs took turns, the other's ran whole"
+    return None
+
+
+def _works(result: Analysis) -> dict[str, Workload]:
+    return {outcome.trial.workload.name: outcome.trial.workload for outcome in result.outcomes}
+
+
+def _technologies(result: Analysis) -> dict[str, str]:
+    own = (outcome.trial.environment for outcome in result.outcomes)
+    return {environment.name: environment.technology for environment in own}
+
+
+def _job(workload: Workload | None) -> object:
+    return None if workload is None else (workload.kind, dict(workload.options), workload.iterations)
+
+
+def _environment_pair(first: Analysis, later: Analysis, before: Verdict, after: Verdict) -> _Pair:
+    summary = before.overhead.summary
+    sides = side_of(before.overhead), side_of(after.overhead)
+    withheld = next((verdict.withheld for verdict in (before, after) if verdict.withheld), None)
+    change = as_fraction(unpaired_difference(*sides, ERROR))
+    return _pair(
+        sides,
+        max(before.margin, after.margin),
+        ResultChange(
+            first=first.result,
+            later=later.result,
+            cell=summary.cell,
+            environment=summary.environment,
+            metric=summary.metric,
+            unit=summary.unit,
+            primary=summary.primary and after.overhead.summary.primary,
+            before=before.overhead.typical,
+            after=after.overhead.typical,
+            change=change,
+            points=points_of(change, before.overhead.typical),
+            word=ChangeWord.UNDECIDED,
+            alone=ChangeWord.UNDECIDED,
+            p_value=1.0,
+            claims=1,
+            withheld=None if withheld is None else _WITHHELD[withheld],
+            sentence="",
+        ),
+    )
+
+
+def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_Pair]:
+    """Native's own time on the primary metrics, which tells other hosts or software apart from other overheads."""
+    done: set[tuple[Cell, str]] = set()
+    for before, after in comparable(first, later):
+        one, other = before.overhead.summary, after.overhead.summary
+        if not one.primary or (one.cell, one.metric) in done:
+            continue
+        done.add((one.cell, one.metric))
+        sides = _native_side(before.overhead), _native_side(after.overhead)
+        yield _pair(
+            sides,
+            max(before.margin, after.margin),
+            ResultChange(
+                first=first.result,
+                later=later.result,
+                cell=one.cell,
+                environment=NATIVE,
+                metric=one.metric,
+                unit=one.unit,
+                primary=False,
+                before=_value(sides[0](ERROR), one.direction),
+                after=_value(sides[1](ERROR), other.direction),
+                change=as_fraction(unpaired_difference(*sides, ERROR)),
+                points=None,
+                word=ChangeWord.UNDECIDED,
+                alone=ChangeWord.UNDECIDED,
+                p_value=1.0,
+                claims=1,
+                withheld=None,
+                sentence="",
+            ),
+        )
+
+
+def _native_side(overhead: Overhead) -> Side:
+    """Logarithm of native's time per work: the mean of both slots, one value per block."""
+    summary = overhead.summary
+    values = [
+        sum(log_time_per_work(value, summary.direction) for value in block.native) / len(block.native)
+        for block in summary.blocks
+    ]
+    return partial(interval, widened(between_two(values)), Reach.at_once(len(values)))
+
+
+def _value(log_time: Estimate, direction: Direction) -> Estimate:
+    """The metric's own value, from the logarithm of the time per work."""
+    if direction is Direction.LESS:
+        return transformed(log_time, math.exp)
+    turned = replace(
+        log_time,
+        point=-log_time.point,
+        low=None if log_time.high is None else -log_time.high,
+        high=None if log_time.low is None else -log_time.low,
+    )
+    return transformed(turned, math.exp)
+
+
+def _without_interval(contrast: Contrast, error: float) -> Estimate:
+    return Estimate(point=contrast.point(), low=None, high=None, level=1 - error, n=len(contrast.log_ratios))
+
+
+def _pair(sides: tuple[Side, Side], margin: float, change: ResultChange) -> _Pair:
+    if change.withheld is not None:
+        return _Pair(change, 1.0)
+    difference_p = unpaired_difference_p(*sides, ERROR)
+    equivalence_p = unpaired_equivalence_p(*sides, math.log1p(margin), EQUIVALENCE_ERROR / 2)
+    alone = _word(change, difference_p, equivalence_p)
+    return _Pair(replace(change, p_value=difference_p, alone=alone), equivalence_p)
+
+
+def _word(change: ResultChange, difference_p: float, equivalence_p: float) -> ChangeWord:
+    if holds(equivalence_p):
+        return ChangeWord.ALIKE
+    if holds(difference_p):
+        return ChangeWord.LARGER if change.change.point > 0 else ChangeWord.SMALLER
+    return ChangeWord.UNDECIDED
+
+
+def _in_families(pairs: Sequence[_Pair]) -> Iterator[ResultChange]:
+    """The changes, in their order, with the words that hold together with all others of their family."""
+    judged: dict[int, ResultChange] = {}
+    for primary in (True, False):
+        places = [place for place, pair in enumerate(pairs) if pair.change.primary is primary]
+        differences = adjusted([pairs[place].change.p_value for place in places], exploratory=not primary)
+        equivalences = adjusted([pairs[place].equivalence_p for place in places], exploratory=not primary)
+        for place, difference_p, equivalence_p in zip(places, differences, equivalences, strict=True):
+            change = replace(pairs[place].change, p_value=difference_p, claims=len(places))
+            unsaid = replace(change, word=_word(change, difference_p, equivalence_p))
+            judged[place] = replace(unsaid, sentence=change_said(unsaid))
+    yield from (judged[place] for place in range(len(pairs)))
