@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json
 from tare.report.across_results import PrintedComparison
 from tare.report.calibration import PrintedCalibration
 from tare.report.causes import PrintedExplanations
+from tare.report.history import PrintedHistory
 from tare.report.machine import PrintedResult
 from tare.report.replication import PrintedReplications
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, TrialShape
@@ -40,6 +41,7 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedCalibration,
     PrintedReplications,
     PrintedComparison,
+    PrintedHistory,
 )
 """The objects that commands print; the first is the largest."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

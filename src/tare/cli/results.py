@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about results: ``tare plan``, ``show``, ``compare``, ``report`` and ``explain``."""
+"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report``
+and ``explain``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -59,10 +60,49 @@ def compare(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also every metric, in a table.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Compare results with each other: across hosts, dates, images and versions."""
+    """Compare results across hosts, dates, images and versions."""
     from tare.commands.compare import run_compare
 
     return run_compare(results, as_json, verbose)
+
+
+@app.command()
+def history(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results.")] = Path(
+        "results"
+    ),
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            help='End with 1 if the newest is so: "docker overhead worse by 2%"; may be repeated.',
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File for the answers as JUnit XML.")
+    ] = None,
+    annotations: Annotated[
+        str | None,
+        typer.Option(
+            metavar="github|gitlab", help="Workflow commands, or the file gl-code-quality-report.json."
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also the metrics that are not primary.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Show results by date; with --fail-if a gate for regressions."""
+    from tare.commands.history import HistoryOptions, run_history
+
+    options = HistoryOptions(
+        fail_if=tuple(fail_if or ()),
+        junit=junit,
+        annotations=annotations,
+        verbose=verbose,
+        as_json=as_json,
+    )
+    return run_history(directory, options)
 
 
 @app.command()
