@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tare.errors import InputError, JournalError
+from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder, journal_files
+from tare.measure.more import added_blocks
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import NATIVE, Analysis, Verdict
 from tare.report.machine import to_json
@@ -73,3 +75,12 @@ def test_more_blocks_than_a_campaign_may_have_are_refused(tmp_path: Path) -> Non
     run(tmp_path / "r")
     with pytest.raises(InputError, match="--more: must be 1 to 994"):
         run(tmp_path / "r", more=1000)
+
+
+@pytest.mark.parametrize("added", [(-1,), (0, 3), (10**9,)])
+def test_a_journal_with_impossible_additions_is_refused(tmp_path: Path, added: tuple[int, ...]) -> None:
+    run(tmp_path / "r")
+    journal = read_journal(ResultFolder(tmp_path / "r").journal)
+    altered = replace(journal, sessions=tuple(replace(each, added_blocks=added) for each in journal.sessions))
+    with pytest.raises(JournalError, match="impossible numbers of blocks"):
+        added_blocks(CAMPAIGN, altered)

@@ -129,7 +129,7 @@ def _analysed(path: Path) -> Analysis:
     folder = ResultFolder(path)
     campaign = kept_campaign(folder)
     journal = _journal(folder, campaign)
-    campaign = extended(campaign, added_blocks(journal))
+    campaign = extended(campaign, added_blocks(campaign, journal))
     outcomes = compared(journal.outcomes)
     primary = _primary_metrics(campaign)
     headlines = {name: metrics[0] for name, metrics in primary.items()}

@@ -11,7 +11,7 @@ from tare.analyze.looks import courses, looks_at
 from tare.records import BlockValue, Cell, Design, Direction, Look, Summary
 from tare.statistics.boundary import ERROR, spending_with
 
-CAMPAIGNS = 500
+CAMPAIGNS = 250
 """A run of 4000 is in docs/statistics.md."""
 BLOCKS = 10
 ADDITIONS = 2

@@ -12,7 +12,7 @@ from tare.statistics.estimate import Estimate
 from tare.statistics.evidence import Reach, interval
 from tare.statistics.unpaired import Side, unpaired_difference, unpaired_difference_p, unpaired_equivalence_p
 
-PAIRS = 500
+PAIRS = 250
 """docs/statistics.md has a run of 4000."""
 ARMS = {
     "alike": (10, 10, 0.03, 0.03, False),

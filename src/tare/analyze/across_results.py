@@ -41,7 +41,7 @@ _WITHHELD = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _ComparedFigure:
     """One figure in two results, with what decides about it."""
 
     change: ResultChange
@@ -55,7 +55,7 @@ def compare_results(results: Sequence[Analysis]) -> ResultComparison:
     metrics and native's own times are another, by Benjamini and Hochberg's.
     """
     first = results[0]
-    pairs: list[_Pair] = []
+    pairs: list[_ComparedFigure] = []
     incomparable: list[Incomparable] = []
     for later in results[1:]:
         incomparable += not_comparable(first, later)
@@ -161,7 +161,7 @@ def _job(workload: Workload | None) -> object:
     return None if workload is None else (workload.kind, dict(workload.options), workload.iterations)
 
 
-def _environment_pair(first: Analysis, later: Analysis, before: Verdict, after: Verdict) -> _Pair:
+def _environment_pair(first: Analysis, later: Analysis, before: Verdict, after: Verdict) -> _ComparedFigure:
     summary = before.overhead.summary
     sides = side_of(before.overhead), side_of(after.overhead)
     withheld = next((verdict.withheld for verdict in (before, after) if verdict.withheld), None)
@@ -191,7 +191,7 @@ def _environment_pair(first: Analysis, later: Analysis, before: Verdict, after: 
     )
 
 
-def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_Pair]:
+def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_ComparedFigure]:
     """Native's own time on the primary metrics, which tells other hosts or software apart from other overheads."""
     done: set[tuple[Cell, str]] = set()
     for before, after in comparable(first, later):
@@ -252,13 +252,13 @@ def _without_interval(contrast: Contrast, error: float) -> Estimate:
     return Estimate(point=contrast.point(), low=None, high=None, level=1 - error, n=len(contrast.log_ratios))
 
 
-def _pair(sides: tuple[Side, Side], margin: float, change: ResultChange) -> _Pair:
+def _pair(sides: tuple[Side, Side], margin: float, change: ResultChange) -> _ComparedFigure:
     if change.withheld is not None:
-        return _Pair(change, 1.0)
+        return _ComparedFigure(change, 1.0)
     difference_p = unpaired_difference_p(*sides, ERROR)
     equivalence_p = unpaired_equivalence_p(*sides, math.log1p(margin), EQUIVALENCE_ERROR / 2)
     alone = _word(change, difference_p, equivalence_p)
-    return _Pair(replace(change, p_value=difference_p, alone=alone), equivalence_p)
+    return _ComparedFigure(replace(change, p_value=difference_p, alone=alone), equivalence_p)
 
 
 def _word(change: ResultChange, difference_p: float, equivalence_p: float) -> ChangeWord:
@@ -269,7 +269,7 @@ def _word(change: ResultChange, difference_p: float, equivalence_p: float) -> Ch
     return ChangeWord.UNDECIDED
 
 
-def _in_families(pairs: Sequence[_Pair]) -> Iterator[ResultChange]:
+def _in_families(pairs: Sequence[_ComparedFigure]) -> Iterator[ResultChange]:
     """The changes, in their order, with the words that hold together with all others of their family."""
     judged: dict[int, ResultChange] = {}
     for primary in (True, False):

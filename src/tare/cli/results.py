@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report``
-and ``explain``."""
+"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report`` and ``explain``."""
 
 from pathlib import Path
 from typing import Annotated

@@ -132,8 +132,8 @@ def _exit_code(made: "ResultHistory", conditions: Sequence["FailIf"]) -> ExitCod
     unanswered = [condition for condition in conditions if condition not in answered]
     for condition in unanswered:
         print(
-            f"tare: --fail-if {one_line(condition.text)!r}: the newest result and an earlier one have nothing of this in "
-            "common; tare history DIR shows what each of them has",
+            f"tare: --fail-if {one_line(condition.text)!r}: the newest result and an earlier one have nothing of this "
+            "in common; tare history DIR shows what each of them has",
             file=sys.stderr,
         )
     lacks = made.unreadable or unanswered if conditions else not made.series

@@ -223,7 +223,7 @@ def _added(
     request: Request, campaign: Campaign, journal: Journal, absent: AbstractSet[str]
 ) -> tuple[int, ...]:
     """The blocks added to the campaign's, with those that are added now. Raises as ``check_more``."""
-    added = added_blocks(journal)
+    added = added_blocks(campaign, journal)
     if not request.more:
         return added
     before = extended(campaign, added)

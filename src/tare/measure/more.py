@@ -3,16 +3,26 @@
 
 from pathlib import Path
 
-from tare.drawing.words import counted
 from tare.errors import InputError, JournalError
 from tare.journal.reader import Journal
 from tare.plan.blocks import MOST_BLOCKS
 from tare.plan.definition import Campaign
 
 
-def added_blocks(journal: Journal) -> tuple[int, ...]:
-    """The blocks that were added so far, one number for each time."""
-    return max((session.added_blocks for session in journal.sessions), key=len, default=())
+def added_blocks(campaign: Campaign, journal: Journal) -> tuple[int, ...]:
+    """The blocks that were added so far, one number for each time.
+
+    ``JournalError`` if a campaign cannot have so many: Tare never wrote that.
+    """
+    added = max((session.added_blocks for session in journal.sessions), key=len, default=())
+    if any(blocks < 1 for blocks in added) or campaign.blocks + sum(added) > max(
+        MOST_BLOCKS, campaign.blocks
+    ):
+        raise JournalError(
+            "the journal says that impossible numbers of blocks were added to this result: it was altered; restore it "
+            "from a copy, or begin a new result"
+        )
+    return added
 
 
 def check_more(more: int, campaign: Campaign, journal: Journal, left: int, where: Path) -> None:
@@ -23,8 +33,8 @@ def check_more(more: int, campaign: Campaign, journal: Journal, left: int, where
     """
     if not 1 <= more <= MOST_BLOCKS - campaign.blocks:
         raise InputError(
-            f"--more: must be 1 to {MOST_BLOCKS - campaign.blocks}, as {where} has {counted(campaign.blocks, 'block')} "
-            f"of at most {MOST_BLOCKS}, but is {more}"
+            f"--more: must be 1 to {MOST_BLOCKS - campaign.blocks}, as {where} has {campaign.blocks} of at most "
+            f"{MOST_BLOCKS} blocks, but is {more}"
         )
     if damage := journal.integrity.damage:
         raise JournalError(
@@ -32,10 +42,10 @@ def check_more(more: int, campaign: Campaign, journal: Journal, left: int, where
             "copy, or begin a new result"
         )
     if not journal.outcomes or left:
-        trials = f"{counted(left, 'trial')} left" if journal.outcomes else "nothing was measured"
+        trials = f"trials left: {left}" if journal.outcomes else "nothing was measured"
         raise InputError(f"{where} is not finished ({trials}): continue it first, with tare run {where}")
     if max(outcome.trial.block for outcome in journal.outcomes) < campaign.blocks - 1:
         raise InputError(
-            f"{where}: each environment stopped before the last of {counted(campaign.blocks, 'block')}, as it was "
-            "measured well enough; for narrower intervals begin a new result with a smaller precision"
+            f"{where}: each environment stopped before the last of {campaign.blocks} blocks, as it was measured well "
+            "enough; for narrower intervals begin a new result with a smaller precision"
         )

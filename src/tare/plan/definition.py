@@ -37,6 +37,8 @@ from tare.records import (
 from tare.workloads import KINDS
 from tare.workloads.kind import Shape, Span, WorkloadKind
 
+_OF_NO_FILE = {"schema", "added_from"}
+"""Keys that are no part of a stored campaign: sessions add blocks."""
 _DAMAGED = "the file is damaged or of another version; start a new result folder"
 
 
@@ -176,7 +178,7 @@ class Campaign:
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise CampaignError(f"{name}: is not a campaign of schema {SCHEMA}; start a new result folder")
         try:
-            fields = {"user": ROOT, **{key: value for key, value in data.items() if key != "schema"}}
+            fields = {"user": ROOT, **{key: value for key, value in data.items() if key not in _OF_NO_FILE}}
             campaign: Self = _adapter().validate_python(fields)
             _check_kept(campaign, providers, kinds)
         except ValidationError as error:
