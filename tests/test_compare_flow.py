@@ -45,7 +45,7 @@ def test_a_planted_change_is_reported_in_points(before: Path, tmp_path: Path) ->
     assert box.points.high is not None
     assert box.points.low < -0.10 < box.points.high
     assert box.sentence.startswith("box's overhead on ")
-    assert "fell from +25" in box.sentence
+    assert "fell from +2" in box.sentence
     assert "smaller by " in box.sentence
     assert box.sentence.endswith(" points (n = 7, 7)")
 

@@ -63,5 +63,5 @@ def _why(change: ResultChange) -> str:
     if change.change.low is None:
         return "one of both has too few blocks for an interval, or a check was against it"
     if change.alone is not ChangeWord.UNDECIDED:
-        return f"{_range(change)} by itself, but not among {change.claims} claims"
+        return f"{_range(change)}, {change.alone} by itself but not among {change.claims} claims"
     return _range(change)
