@@ -13,7 +13,7 @@ from tare.measure.more import added_blocks
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import NATIVE, Analysis, Verdict
 from tare.report.machine import to_json
-from tare.report.stops import stops_said
+from tare.report.stops import second_look_error, stops_said
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
 pytestmark = pytest.mark.usefixtures("fake_image")
@@ -30,7 +30,8 @@ def primary(analysis: Analysis) -> Verdict:
 
 
 def test_added_blocks_are_a_second_look_with_the_error_of_both(tmp_path: Path) -> None:
-    before = primary(run(tmp_path / "r"))
+    before_all = run(tmp_path / "r")
+    before = primary(before_all)
     after = run(tmp_path / "r", more=4)
     looks = primary(after).overhead.looks
     assert [(look.blocks, look.spent) for look in looks] == [(6, 1.0), (10, 1.5)]
@@ -40,6 +41,8 @@ def test_added_blocks_are_a_second_look_with_the_error_of_both(tmp_path: Path) -
     assert sum(outcome.trial.environment.name != NATIVE for outcome in after.outcomes) == 10
     assert "all looks together miss with a chance of at most 7.5 %" in stops_said(after)[-1]
     assert to_json(after)["second_look"] == stops_said(after)[-1]
+    assert second_look_error(before_all) is None
+    assert second_look_error(after) == pytest.approx(0.075)
 
 
 def test_blocks_can_be_added_again_and_a_run_without_more_adds_none(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,12 +11,13 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tests.calibrate.example import CALIBRATION
 from tests.golden.printed import JSON, names, recorded
-from tests.report.report_example import example
+from tests.report.report_example import FIGURES, example
 
 from scripts import describe_json
-from tare.analyze import replications
-from tare.records import Integrity, Treatment
-from tare.report import calibration, replication, shape
+from tare.analyze import compare_results, replications
+from tare.analyze.history import history as history_of
+from tare.records import FailIf, Integrity, Treatment
+from tare.report import across_results, calibration, history, replication, shape
 
 
 @cache
@@ -54,6 +56,16 @@ def test_the_other_printed_objects_satisfy_theirs() -> None:
     assert document["replications"]
     assert faults("PrintedReplications", document) == []
     assert faults("PrintedCalibration", shape.printed(calibration.PrintedCalibration, CALIBRATION)) == []
+    results = [
+        replace(example(blocks=blocks, figures=FIGURES[-2:]), result=f"of-{blocks}") for blocks in (8, 10)
+    ]
+    compared = across_results.comparison_json(compare_results(results))
+    assert compared["changes"]
+    assert faults("PrintedComparison", compared) == []
+    condition = FailIf(text="overhead worse by 2%", threshold=0.02)
+    dated = history.history_json(history_of(results, [condition]))
+    assert dated["regressions"]
+    assert faults("PrintedHistory", dated) == []
     keys = ("schema", "campaign", "explanations", "suspicions", "attributions", "interventions")
     assert faults("PrintedExplanations", {key: result("cause_found")[key] for key in keys}) == []
 

@@ -18,7 +18,7 @@ def run_compare(results: Sequence[Path], as_json: bool, verbose: bool) -> ExitCo
     Raises ``InputError`` for fewer than two results, or for two that share measurements.
     """
     if len(results) < 2:  # noqa: PLR2004 - a comparison has two sides
-        raise InputError("tare compare: name at least two result folders, the reference first")
+        raise InputError("name at least two result folders, the reference first")
     from tare.analyze import compare_results
     from tare.commands.console import PlainConsole
     from tare.pipeline import analyse_result

@@ -32,6 +32,8 @@ def run_campaign_command(
     campaign: str, output: Path | None, asked: "Overrides", image_name: str, shown: Shown
 ) -> ExitCode:
     """Run or continue; the answer goes to standard output, the report into the result folder."""
+    if asked.more is not None and not ResultFolder(Path(campaign)).exists():
+        raise InputError(f"--more: {one_line(campaign)} is no result; name the folder of a finished one")
     chosen, folder = _campaign_and_folder(campaign, output)
     chosen = with_overrides(
         chosen,
@@ -42,8 +44,6 @@ def run_campaign_command(
         undecided_fails=asked.undecided_fails,
         user=asked.user,
     )
-    if asked.more is not None and not folder.exists():
-        raise InputError(f"--more: {campaign} is no result; name the folder of a finished one")
     request = Request(campaign=chosen, folder=folder, image_name=image_name, more=asked.more or 0)
     return run_and_show(request, shown, learn=_learn(campaign))
 

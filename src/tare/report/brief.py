@@ -16,6 +16,7 @@ from tare.records import TOO_BUSY, Analysis, Attributed, Verdict, Word
 from tare.report import arrange
 from tare.report.answers import noise_said
 from tare.report.reasons import Reason, reasons
+from tare.report.stops import second_look_error
 from tare.statistics.blocks import LEAST_BLOCKS
 
 _MOST_LINES = 3
@@ -28,7 +29,7 @@ _Line = tuple[Word | None, str, str]
 
 def print_brief(analysis: Analysis, report: Path, console: Console) -> None:
     """Print the answer; the tables say more."""
-    console.print(Text(_heading(analysis), style="bold"), soft_wrap=True)
+    console.print(Text(f"{_heading(analysis)}{_second_look(analysis)}", style="bold"), soft_wrap=True)
     lines = _merged(_lines(analysis))
     shown = lines if len(lines) <= _MOST_LINES else lines[: _MOST_LINES - 1]
     for word, names, said in shown:
@@ -58,6 +59,13 @@ def _heading(analysis: Analysis) -> str:
         primary, key=lambda control: max(abs(control.typical.low or 0), abs(control.typical.high or 0))
     )
     return f"{name} against native, which differs from itself by up to {noise_said(widest)}"
+
+
+def _second_look(analysis: Analysis) -> str:
+    error = second_look_error(analysis)
+    return (
+        "" if error is None else f"; a second look: all looks miss with a chance of at most {100 * error:g} %"
+    )
 
 
 def _marked(word: Word | None) -> Text:

@@ -28,19 +28,26 @@ def stops_said(analysis: Analysis) -> tuple[str, ...]:
     return tuple(filter(None, (*sentences, second_look_said(analysis))))
 
 
+def second_look_error(analysis: Analysis) -> float | None:
+    """Chance that any look at a finished result that got more blocks misses; ``None`` if it got none."""
+    spent = [look.spent for verdict in analysis.verdicts for look in verdict.overhead.looks]
+    return ERROR * max(spent) if spent and max(spent) > 1 else None
+
+
 def second_look_said(analysis: Analysis) -> str | None:
     """Say that blocks were added to a finished result, and what the intervals then hold; ``None`` if none were."""
-    looks = [look for verdict in analysis.verdicts for look in verdict.overhead.looks if look.spent > 1]
-    if not looks:
+    error = second_look_error(analysis)
+    if error is None:
         return None
-    last = max(looks, key=lambda look: look.spent)
     added = max((session.added_blocks for session in analysis.sessions), key=len)
-    first = last.blocks - sum(added)
+    looks = [look for verdict in analysis.verdicts for look in verdict.overhead.looks]
+    first = max((look.blocks for look in looks if look.spent <= 1), default=0)
     times = "" if len(added) == 1 else f", in {len(added)} additions"
+    were = "was" if sum(added) == 1 else "were"
     return (
-        f"second look: {counted(sum(added), 'block')} were added{times} after a first look at {first}, which may have "
-        f"used up the permitted error of {100 * ERROR:g} %; all looks together miss with a chance of at most "
-        f"{100 * ERROR * last.spent:g} %"
+        f"second look: {counted(sum(added), 'block')} {were} added{times} after a first look at {first}, which may "
+        f"have used up the permitted error of {100 * ERROR:g} %; all looks together miss with a chance of at most "
+        f"{100 * error:g} %"
     )
 
 
