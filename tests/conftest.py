@@ -33,7 +33,9 @@ settings.load_profile("shared machine")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = REPOSITORY / "build" / "native"
-os.environ["PATH"] = f"{REPOSITORY / 'build' / 'gvisor'}:{os.environ['PATH']}"  # scripts/build-runsc
+os.environ["PATH"] = ":".join(  # scripts/build-runsc, scripts/build-apptainer
+    [*(str(REPOSITORY / "build" / place) for place in ("gvisor", "apptainer/bin")), os.environ["PATH"]]
+)
 
 
 # A shell ignores interrupts in what it starts in the background, nohup(1) the terminal's end, and all that follows

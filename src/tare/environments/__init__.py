@@ -17,6 +17,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
         "systemd-nspawn": "nspawn:Nspawn",
         "bubblewrap": "bubblewrap:Bubblewrap",
         "charliecloud": "charliecloud:Charliecloud",
+        "apptainer": "apptainer:Apptainer",
         "singularity": "singularity:Singularity",
         "openvz": "openvz:Openvz",
         "vserver": "vserver:Vserver",
