@@ -34,6 +34,7 @@ setup-test:
 	@scripts/build-native ON
 	@scripts/build-runsc
 	@scripts/build-govc
+	@scripts/build-apptainer
 
 # The steps of set-up; steps that need nothing of each other run at the same time.
 first-packages:

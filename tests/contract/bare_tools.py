@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from tare.engines import engine
+from tare.environments.apptainer import rights as apptainer_rights
 from tare.environments.crun import hiding as crun_hiding
 from tare.environments.nspawn import _resource_limits
 from tare.host import cgroups, standing
@@ -196,6 +197,12 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
         ]
     ),
     "crun": _crun,
+    "apptainer": _plain(
+        lambda root, words: [
+            *("apptainer", "--silent", "exec", "--writable", "--contain", "--no-home", "--pid", "--no-init"),
+            *(*apptainer_rights(), str(root), *words),
+        ]
+    ),
     "charliecloud": _plain(lambda root, words: ["ch-run", "--write", str(root), "--", *words]),
 }
 """Technology → the argv of the bare tool, with what it needs around it."""

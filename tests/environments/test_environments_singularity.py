@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apptainer and SingularityCE, which are not on this machine: by transcripts of what SingularityCE 4.1.5 did."""
+"""SingularityCE, which is not on this machine: by transcripts of what SingularityCE 4.1.5 did."""
 
 import csv
 import os
@@ -55,9 +55,8 @@ def places(spec: NodeSpec) -> dict[str, object]:
 class TestLife:
     pytestmark = AS_ROOT
 
-    @pytest.mark.parametrize("tool", ["apptainer", "singularity"])
     def test_an_instance_starts_and_is_stopped_by_a_run_that_knows_its_record_alone(
-        self, tool: str, spec: NodeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, spec: NodeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "in put").mkdir()
         node_spec = described(
@@ -70,7 +69,12 @@ class TestLife:
         monkeypatch.setattr(singularity, "_status", lambda _: LESS_CAPABILITIES)
         monkeypatch.setattr(cgroups.Hierarchies, "counts_swap", lambda _: True)
         with replayed(
-            monkeypatch, tmp_path / "bin", "singularity/life.txt", **places(spec), tool=tool, data=tmp_path
+            monkeypatch,
+            tmp_path / "bin",
+            "singularity/life.txt",
+            **places(spec),
+            tool="singularity",
+            data=tmp_path,
         ):
             node = start_node(node_spec, PROVIDER)
             assert node.init_pid == 4194304
@@ -178,13 +182,10 @@ class TestArguments:
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"nsenter", "singularity"}):
             assert PROVIDER.start(alone).init_pid == 77
 
-    def test_the_prefix_names_the_instance_and_lets_nothing_of_the_host_in(
-        self, spec: NodeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        with only_tools(monkeypatch, tmp_path / "bin", [], {"apptainer", "singularity"}):
-            argv = PROVIDER.prefix(Node(spec=spec, init_pid=77))
+    def test_the_prefix_names_the_instance_and_lets_nothing_of_the_host_in(self, spec: NodeSpec) -> None:
+        argv = PROVIDER.prefix(Node(spec=spec, init_pid=77))
         assert argv == [
-            *("apptainer", "--silent", "exec", "--cleanenv", "--pwd", "/"),
+            *("singularity", "--silent", "exec", "--cleanenv", "--pwd", "/"),
             "instance://tare-1",
         ]
 
@@ -225,13 +226,13 @@ class TestProbe:
     def without_systemd(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(singularity, "_SYSTEMD", tmp_path / "none")
 
-    def test_a_host_without_either_is_told_where_they_come_from(
+    def test_a_host_without_it_is_told_where_they_come_from(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", [], set()):
             probe = PROVIDER.probe()
-        assert (probe.usable, probe.reason) == (False, "neither apptainer nor singularity is on this host")
-        assert "apptainer.org" in probe.remedy
+        assert (probe.usable, probe.reason) == (False, "singularity is not on this host")
+        assert "sylabs.io" in probe.remedy
 
     @pytest.mark.usefixtures("without_systemd")
     @pytest.mark.parametrize(
@@ -241,7 +242,6 @@ class TestProbe:
             ("singularity", "singularity-ce version 3.11.0-rc.1"),
             ("singularity", "SingularityPRO version 4.1.6-1.el9"),
             ("singularity", "apptainer version 1.3.4"),
-            ("apptainer", "apptainer version 1.4.0-1.el9"),
         ],
     )
     def test_every_descendant_is_known_by_its_version(
@@ -276,10 +276,10 @@ class TestProbe:
         assert remedy in probe.remedy
 
     def test_a_tool_that_fails_is_not_used(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        calls = parse("$ apptainer --version\n! no such library\n= 127")
-        with only_tools(monkeypatch, tmp_path / "bin", calls, {"apptainer"}):
+        calls = parse("$ singularity --version\n! no such library\n= 127")
+        with only_tools(monkeypatch, tmp_path / "bin", calls, {"singularity"}):
             probe = PROVIDER.probe()
-        assert (probe.usable, probe.remedy) == (False, "reinstall apptainer")
+        assert (probe.usable, probe.remedy) == (False, "reinstall singularity")
         assert "no such library" in probe.reason
 
     @pytest.mark.usefixtures("without_systemd")

@@ -123,7 +123,7 @@ def _of_containers() -> Iterator[Target]:
     yield Target(
         name="singularity",
         seeds=[instances],
-        parse=lambda text: _said(text, lambda: singularity._is_listed(_SPEC, "x")),
+        parse=lambda text: _said(text, lambda: singularity._is_listed(_SPEC)),
     )
     yield Target(
         name="OCI runtime's spec",

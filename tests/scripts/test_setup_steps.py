@@ -27,7 +27,7 @@ echo "begins $name" >>log
 [ "$#" = 1 ] && {{ {meeting} }}
 echo "ends $name" >>log
 """
-SCRIPTS = ("make-venv", "build-native", "build-runsc", "build-govc")
+SCRIPTS = ("make-venv", "build-native", "build-runsc", "build-govc", "build-apptainer")
 
 
 @pytest.fixture

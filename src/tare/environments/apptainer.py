@@ -67,20 +67,27 @@ def _run(spec: NodeSpec) -> list[str]:
     shm = spec.directory / "layer" / "shm"
     return [
         *("sh", "-c", _WITH_SHM, str(shm), f"size={spec.shm_byte},mode=1777,nosuid,nodev", spec.name),
-        *("apptainer", "--silent", "exec", *_rights(), "--pid", "--no-init", "--ipc", "--uts"),
+        *("apptainer", "--silent", "exec", *rights(), "--pid", "--no-init", "--ipc", "--uts"),
         *("--writable", "--contain", "--cleanenv", "--no-home", "--no-mount", _NOT_MOUNTED),
         *("--hostname", spec.name, "--pwd", "/"),
         *_mount(shm, "/dev/shm", writable=True),
         *_mount(spec.work, WORK_DIRECTORY, writable=True),
+        *_home(spec),
         *_binds(spec),
         str(spec.directory / "root"),
     ]
 
 
-def _rights() -> list[str]:
-    """An ordinary user's has a user namespace; root's drops what this root lacks, or the tool asks for it in vain."""
+def _home(spec: NodeSpec) -> list[str]:
+    """It shows the root without what is mounted below it."""
+    home = layer.own_home(spec)
+    return [] if home is None else _mount(home, "/root", writable=True)
+
+
+def rights() -> list[str]:
+    """Options that drop what this root lacks, or the tool asks for it in vain; in a user namespace it lacks nothing."""
     if ordinary_user():
-        return ["--userns"]
+        return []
     permitted = re.search(r"^CapPrm:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
     complete = permitted is not None and int(permitted[1], 16) >> _CAP_SYS_RESOURCE & 1
     return [] if complete else ["--drop-caps", "CAP_SYS_RESOURCE"]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apptainer or SingularityCE, whichever the host has: an instance of the node's own root, with the tool's own limits.
+"""The program ``singularity``: an instance of the node's own root, with the tool's own limits; for root only.
+
+It is SingularityCE's, or Apptainer's under its old name; ``apptainer`` itself is an environment of its own.
 
 The tool puts an instance into its own control group, so the limits are set by its flags. Sources: apptainer(1),
 apptainer-instance-start(1), their SingularityCE counterparts, and runs of SingularityCE 4.1 by hand.
@@ -37,6 +39,7 @@ from tare.records import NetworkKind
 
 _SYSTEMD = Path("/run/systemd/system")
 """Whether systemd runs here: sd_booted(3)."""
+_PROGRAM = "singularity"
 _CAP_SYS_RESOURCE = 24
 _PROBE_LIMIT_S = 5.0
 _REMOVAL_LIMIT_S = 10.0
@@ -50,7 +53,7 @@ class _Flavour:
     """One descendant of Singularity."""
 
     name: str
-    """The name of its program, of the control group above its instances', and, after a dot, of its folder at home."""
+    """The name of the control group above its instances', and, after a dot, of its folder at home."""
     pattern: str
     """The format of ``--version``; the groups are major and minor."""
     least: tuple[int, int]
@@ -63,7 +66,7 @@ _FLAVOURS = (
         name="singularity", pattern=r"singularity(?:-ce|pro)? version (\d{1,6})\.(\d{1,6})", least=(3, 11)
     ),
 )
-"""Apptainer also installs itself under the old name, so its own is looked for first."""
+"""Apptainer also installs itself under the old name."""
 
 
 class Singularity(Provider):
@@ -76,32 +79,30 @@ class Singularity(Provider):
         probe = confined.probe_root()
         if not probe.usable:
             return probe
-        program = _installed()
-        if program is None:
+        if not _installed():
             return Probe(
                 usable=False,
-                reason="neither apptainer nor singularity is on this host",
-                remedy="install Apptainer (apptainer.org) or SingularityCE (sylabs.io); Debian 12 has neither",
+                reason="singularity is not on this host",
+                remedy="install SingularityCE (sylabs.io), or use apptainer; Debian 12 has neither",
             )
         try:
-            return _probe_version(program)
+            return _probe_version()
         except NodeError as error:
-            return Probe(usable=False, reason=str(error), remedy=f"reinstall {program}")
+            return Probe(usable=False, reason=str(error), remedy=f"reinstall {_PROGRAM}")
 
     def start(self, spec: NodeSpec) -> Node:
-        program = _program()
         layer.prepare(spec)
         _furnish(spec, layer.mount_root(spec))
-        argv = [*confined.join_network(spec), *_instance_start(spec, program)]
+        argv = [*confined.join_network(spec), *_instance_start(spec)]
         done = process.run(argv, leaves_daemon=True)
         if done.code != 0:
-            raise NodeError(f"{program} did not start the instance {spec.name}: {_reason(done)}")
+            raise NodeError(f"{_PROGRAM} did not start the instance {spec.name}: {_reason(done)}")
         return Node(spec=spec, init_pid=_first_process(spec))
 
     def prefix(self, node: Node) -> list[str]:
         """An instance is entered with all its namespaces, including the network's."""
         inside = ["--cleanenv", *_dropped_capabilities(), "--pwd", "/", f"instance://{node.spec.name}"]
-        return [_program(), "--silent", "exec", *inside]
+        return [_PROGRAM, "--silent", "exec", *inside]
 
     def helpers(self, node: Node) -> list[int]:
         """The process that waits for the instance's first one and removes its record at the end."""
@@ -124,39 +125,31 @@ def _reason(done: process.Completed) -> str:
     return fatal[0] if fatal else done.last_words
 
 
-def _installed() -> str | None:
-    path = process.tool_environment()["PATH"]
-    return next((flavour.name for flavour in _FLAVOURS if shutil.which(flavour.name, path=path)), None)
+def _installed() -> bool:
+    return shutil.which(_PROGRAM, path=process.tool_environment()["PATH"]) is not None
 
 
-def _program() -> str:
-    program = _installed()
-    if program is None:
-        raise NodeError("neither apptainer nor singularity is on this host any more")
-    return program
-
-
-def _probe_version(program: str) -> Probe:
-    said = process.run_checked([program, "--version"], timeout_s=_PROBE_LIMIT_S).stdout.strip()
+def _probe_version() -> Probe:
+    said = process.run_checked([_PROGRAM, "--version"], timeout_s=_PROBE_LIMIT_S).stdout.strip()
     for flavour in _FLAVOURS:
         if match := re.match(flavour.pattern, said, re.IGNORECASE):
             if (int(match[1]), int(match[2])) >= flavour.least:
-                return _probe_cgroups(program, said)
+                return _probe_cgroups(said)
             wanted = f"{flavour.name} {'.'.join(map(str, flavour.least))}"
             return Probe(usable=False, reason=f"{said} is too old", remedy=f"install {wanted} or later")
-    reason = f"{program} is of an unknown version: {said[:80] or 'it printed nothing'}"
+    reason = f"{_PROGRAM} is of an unknown version: {said[:80] or 'it printed nothing'}"
     return Probe(usable=False, reason=reason, remedy="install a release of Apptainer or SingularityCE")
 
 
-def _probe_cgroups(program: str, version: str) -> Probe:
+def _probe_cgroups(version: str) -> Probe:
     """Check its control groups: the tool requests them from systemd unless its configuration says otherwise."""
     setting = ["config", "global", "--get", "systemd cgroups"]
-    done = process.run([program, *setting], timeout_s=_PROBE_LIMIT_S)
+    done = process.run([_PROGRAM, *setting], timeout_s=_PROBE_LIMIT_S)
     if done.code == 0 and done.stdout.strip() == "yes" and not _SYSTEMD.is_dir():
         return Probe(
             usable=False,
-            reason=f"{program} wants systemd for its control groups, and systemd does not run here",
-            remedy=f'{program} config global --set "systemd cgroups" no',
+            reason=f"{_PROGRAM} wants systemd for its control groups, and systemd does not run here",
+            remedy=f'{_PROGRAM} config global --set "systemd cgroups" no',
         )
     return Probe(usable=True, version=version)
 
@@ -179,9 +172,9 @@ def _shm(spec: NodeSpec) -> Path:
     return spec.directory / "layer" / "shm"
 
 
-def _instance_start(spec: NodeSpec, program: str) -> list[str]:
+def _instance_start(spec: NodeSpec) -> list[str]:
     return [
-        *(program, "--silent", "instance", "start", "--pid-file", str(_pid_file(spec))),
+        *(_PROGRAM, "--silent", "instance", "start", "--pid-file", str(_pid_file(spec))),
         *("--writable", "--contain", "--cleanenv", "--no-home", "--no-mount", _NOT_MOUNTED),
         *("--hostname", spec.name, *_dropped_capabilities(), *_limits(spec)),
         *_mount(_shm(spec), "/dev/shm", writable=True),
@@ -242,9 +235,8 @@ def _first_process(spec: NodeSpec) -> int:
 
 def _stop_instance(spec: NodeSpec) -> None:
     """Stop it by the tool, if the tool is here and knows the instance."""
-    program = _installed()
-    if program is not None and _is_listed(spec, program):
-        process.run([program, "--silent", "instance", "stop", "--force", spec.name])
+    if _installed() and _is_listed(spec):
+        process.run([_PROGRAM, "--silent", "instance", "stop", "--force", spec.name])
 
 
 class _Instance(TypedDict):
@@ -255,12 +247,12 @@ class _Instances(TypedDict):
     instances: list[_Instance]
 
 
-def _is_listed(spec: NodeSpec, program: str) -> bool:
+def _is_listed(spec: NodeSpec) -> bool:
     """Whether there is an instance of this name that runs from this node's root, and no other's."""
-    done = process.run([program, "--silent", "instance", "list", "--json", spec.name])
+    done = process.run([_PROGRAM, "--silent", "instance", "list", "--json", spec.name])
     if done.code != 0:
-        raise NodeError(f"cannot ask {program} for the instance {spec.name}: {done.last_words}")
-    listed = told(_Instances, done.stdout, f"{program} instance list")["instances"]
+        raise NodeError(f"cannot ask {_PROGRAM} for the instance {spec.name}: {done.last_words}")
+    listed = told(_Instances, done.stdout, f"{_PROGRAM} instance list")["instances"]
     return any(instance["img"] == str(spec.directory / "root") for instance in listed)
 
 

@@ -9,6 +9,7 @@ A node that works for another user of the host could leave that user a set-user-
 node. Neither works through the layer or the overlay, and only the layer's owner can enter its folder.
 """
 
+import os
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -41,6 +42,13 @@ def bound_sources(spec: NodeSpec) -> list[tuple[Path, Bind]]:
     return [
         (spec.directory / "layer" / "bound" / str(number), bind) for number, bind in enumerate(spec.binds)
     ]
+
+
+def own_home(spec: NodeSpec) -> Path | None:
+    """What a node has as /root where this user may not read the image's; ``None`` where the image's is shown."""
+    return (
+        None if os.access(spec.image_root / "root", os.R_OK | os.X_OK) else spec.directory / "layer" / "home"
+    )
 
 
 def mount_root(spec: NodeSpec) -> Path:

@@ -115,8 +115,8 @@ def mount_root(spec: NodeSpec) -> str:
     for point in [WORK_DIRECTORY, *(str(bound.path) for bound in spec.binds)]:
         layer.make_point(spec.image_root, folder / "upper", Path(point.lstrip("/")))
     maker = _mount_overlay(spec, layer.overlay_options(spec), root)
-    if not os.access(spec.image_root / "root", os.R_OK | os.X_OK):
-        mounts.mount(str(folder / "home"), root / "root", "", mounts.MS_BIND)
+    if (home := layer.own_home(spec)) is not None:
+        mounts.mount(str(home), root / "root", "", mounts.MS_BIND)
     return maker
 
 
