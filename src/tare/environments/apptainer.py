@@ -7,16 +7,18 @@ It has no control group of its own when no flag asks for limits, so the node sta
 import csv
 import io
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from tare.host import process
 from tare.host.privileges import ordinary_user
 from tare.nodes import confined, layer, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged import AlsoUnprivileged
 from tare.records import NetworkKind
 
-_VERSION = ["apptainer", "--version"]
+_PROGRAM = "apptainer"
 _PATTERN = r"apptainer version (\d{1,6})\.(\d{1,6})"
 _LEAST = (1, 2)
 """The first version whose ``--no-mount`` knows ``bind-paths``."""
@@ -51,12 +53,14 @@ class Apptainer(AlsoUnprivileged):
 
 
 def _probe_version() -> Probe:
-    probe = confined.probe_version(_VERSION, "apptainer")
+    """Ask it as its nodes do: as root of a user namespace, for it refuses a user whom the host has no name for."""
     remedy = _INSTALL.format(*_LEAST)
-    if not probe.usable:
-        return Probe(usable=False, reason=probe.reason, remedy=remedy)
+    if shutil.which(_PROGRAM, path=process.tool_environment()["PATH"]) is None:
+        return Probe(usable=False, reason=f"{_PROGRAM} is not on this host", remedy=remedy)
+    mapped = ["unshare", "--user", "--map-root-user"] if ordinary_user() else []
+    probe = confined.probe_version([*mapped, _PROGRAM, "--nocolor", "--version"], _PROGRAM)
     match = re.match(_PATTERN, probe.version or "")
-    if match is None or (int(match[1]), int(match[2])) < _LEAST:
+    if probe.usable and (match is None or (int(match[1]), int(match[2])) < _LEAST):
         said = (probe.version or "")[:80] or "it printed nothing"
         return Probe(usable=False, reason=f"too old or unknown: {said}", remedy=remedy)
     return probe
@@ -67,7 +71,7 @@ def _run(spec: NodeSpec) -> list[str]:
     shm = spec.directory / "layer" / "shm"
     return [
         *("sh", "-c", _WITH_SHM, str(shm), f"size={spec.shm_byte},mode=1777,nosuid,nodev", spec.name),
-        *("apptainer", "--silent", "exec", *rights(), "--pid", "--no-init", "--ipc", "--uts"),
+        *(_PROGRAM, "--silent", "exec", *rights(), "--pid", "--no-init", "--ipc", "--uts"),
         *("--writable", "--contain", "--cleanenv", "--no-home", "--no-mount", _NOT_MOUNTED),
         *("--hostname", spec.name, "--pwd", "/"),
         *_mount(shm, "/dev/shm", writable=True),
