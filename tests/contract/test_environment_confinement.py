@@ -35,6 +35,7 @@ HELPERS = {
     "systemd-nspawn",
     "(sd-stubinit)",
     "bwrap",
+    "starter",
     "lxc-start",
     "lxc-attach",
 }
