@@ -199,6 +199,7 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
     "crun": _crun,
     "apptainer": _plain(
         lambda root, words: [
+            *("env", f"APPTAINER_CONFIGDIR={root.parent}/configuration"),
             *("apptainer", "--silent", "exec", "--writable", "--contain", "--no-home", "--pid", "--no-init"),
             *(*apptainer_rights(), str(root), *words),
         ]

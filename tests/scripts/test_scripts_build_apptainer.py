@@ -15,7 +15,9 @@ build*)
     [ -z "$FAIL" ] || { echo "no such package"; exit 1; }
     echo "$*" >>{folder}/built
     while [ "$1" != -o ]; do shift; done
-    printf '#!/bin/bash\\necho "systemd cgroups = yes" >"$2"\\n' >"$2" && chmod 755 "$2"
+    for name in apptainer starter; do
+        printf '#!/bin/bash\\necho "systemd cgroups = yes" >"$2"\\n' >"$2$name" && chmod 755 "$2$name"
+    done
     ;;
 esac
 """
@@ -65,10 +67,11 @@ def run(folder: Path, **variables: str) -> tuple[int, str]:
 
 def test_both_programs_are_built_once_and_ask_systemd_for_nothing(folder: Path) -> None:
     give_go(folder)
-    assert run(folder) == (0, "set-up: building apptainer, which takes about a minute\n")
+    assert run(folder) == (0, "set-up: building apptainer, which takes a minute or two\n")
     assert run(folder) == (0, "")
     built = (folder / "built").read_text().splitlines()
-    assert [line.split()[-1] for line in built] == ["./cmd/apptainer", "./cmd/starter"]
+    assert len(built) == 1
+    assert built[0].endswith("./cmd/apptainer ./cmd/starter")
     configured = folder / "build" / "apptainer" / "etc" / "apptainer" / "apptainer.conf"
     assert configured.read_text() == "systemd cgroups = no\n"
 

@@ -28,8 +28,11 @@ _CAP_SYS_RESOURCE = 24
 _INSTALL = "install Apptainer {}.{} or later from apptainer.org; Debian 12 has no package"
 
 
-_WITH_SHM = 'mkdir "$0" && mount -t tmpfs -o "$1" "$2" "$0" && shift 2 && exec "$@"'
-"""Mounts what the node gets as /dev/shm: the tool's own has no size of its own."""
+_WITH_SHM = (
+    'mkdir "$0" && mount -t tmpfs -o "$1" "$2" "$0" && shift 2 && '
+    'APPTAINER_CONFIGDIR="${0%/*}/configuration" exec "$@"'
+)
+"""The node's /dev/shm, for the tool's own has no limit; the tool's folder, out of the user's home."""
 
 
 class Apptainer(AlsoUnprivileged):
