@@ -51,7 +51,13 @@ def image_sbom(name: Annotated[str, typer.Argument()] = "default") -> int:
 
 @app.command("import")
 def image_import(
-    source: Annotated[Path, typer.Argument(help="A directory, a tar file or an OCI archive.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A directory, a tar file, an OCI or docker-save archive, a SIF, docker:NAME or podman:NAME of a "
+            "local image, or docker://NAME in a registry."
+        ),
+    ],
     name: Annotated[str, typer.Option(metavar="NAME", help="What to call it.")] = "imported",
     as_json: Json = False,
 ) -> int:
@@ -59,6 +65,17 @@ def image_import(
     from tare.commands.image import run_import
 
     return run_import(source, name, as_json)
+
+
+@app.command("rm")
+def image_remove(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Images to remove.")],
+    as_json: Json = False,
+) -> int:
+    """Remove images."""
+    from tare.commands.image import run_remove
+
+    return run_remove(names, as_json)
 
 
 @app.command("kernel")

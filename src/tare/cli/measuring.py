@@ -165,6 +165,9 @@ def weigh(
     ] = False,
     output: Output = None,
     image: ImageName = "default",
+    no_entrypoint: Annotated[
+        bool, typer.Option("--no-entrypoint", help="Run the command without the image's entry point.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Run nothing: say what would be compared, and how.")
     ] = False,
@@ -179,6 +182,7 @@ def weigh(
 
     options = WeighOptions(
         command=tuple(command or ()),
+        entrypoint=not no_entrypoint,
         environments=tuple(environment or ()),
         binds=tuple(bind or ()),
         binds_here=not no_bind,

@@ -46,7 +46,10 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="DIR", help="Result folder; continued if it is there."),
 ]
-ImageName = Annotated[str, typer.Option("--image", metavar="IMAGE", help="Which image to run.")]
+ImageName = Annotated[
+    str,
+    typer.Option("--image", metavar="IMAGE", help="Image to run: its name, or what tare image import takes."),
+]
 FailIf = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,7 +9,7 @@ from tare.errors import ExitCode
 from tare.foreign import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tare.image import Image
@@ -59,11 +59,56 @@ def run_sbom(name: str) -> ExitCode:
     return ExitCode.DONE
 
 
-def run_import(source: "Path", name: str, as_json: bool) -> ExitCode:
-    """Import a directory, tar archive or container image archive as image ``name``."""
+def run_import(source: str, name: str, as_json: bool) -> ExitCode:
+    """Import an image from ``source`` (``tare.image.sources``) as image ``name``."""
     from tare.image.importing import import_image
 
     _print_image(import_image(source, name, _progress), as_json)
+    return ExitCode.DONE
+
+
+def used_image(asked: str) -> str:
+    """The name of the image to use: ``asked`` itself, or an image made now of the source that it names.
+
+    A source that has not changed since is not imported again.
+    """
+    from tare.image.importing import import_image
+    from tare.image.sources import image_name, is_source
+
+    if not is_source(asked):
+        return asked
+    name = image_name(asked)
+    if not _is_current(asked, name):
+        import_image(asked, name, _progress)
+    return name
+
+
+def _is_current(source: str, name: str) -> bool:
+    from tare.errors import ImageError
+    from tare.image import find_image
+    from tare.image.sources import stamp
+    from tare.image.store import PROGRAMS
+
+    try:
+        manifest = find_image(name).manifest
+    except ImageError:
+        return False
+    kept = manifest.get("source", {}).get("stamp")
+    return kept is not None and kept == stamp(source) and manifest.get("programs") == PROGRAMS
+
+
+def run_remove(names: "Sequence[str]", as_json: bool) -> ExitCode:
+    """Remove images; ``ImageError`` for one that is not there, ``LockedError`` for one that is in use."""
+    from tare.image import find_image
+    from tare.image.store import remove_image
+
+    images = [find_image(name) for name in dict.fromkeys(names)]
+    for image in images:
+        remove_image(image)
+        if not as_json:
+            print(f"removed {image.name}, {_size(image)}")
+    if as_json:
+        print(json.dumps({"schema": 1, "removed": [image.name for image in images]}))
     return ExitCode.DONE
 
 
@@ -99,9 +144,14 @@ def _as_locked(manifest: "Mapping[str, Any]") -> str:
     return f", {len(said)} not as locked" if said else ", as locked"
 
 
-def _print_image(image: "Image", as_json: bool) -> None:
+def _size(image: "Image") -> str:
     from tare.units import format_byte
 
+    size_byte = image.manifest.get("size_byte")
+    return "unknown size" if size_byte is None else format_byte(size_byte)
+
+
+def _print_image(image: "Image", as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": 1, "image": _facts(image)}))
         return
@@ -112,7 +162,5 @@ def _print_image(image: "Image", as_json: bool) -> None:
         if source.get("kind") == "build"
         else f"imported from {source.get('path')}"
     )
-    size = format_byte(manifest["size_byte"]) if "size_byte" in manifest else "unknown size"
-    print(
-        f"{image.name}  {image.digest}  {size}  {len(manifest.get('packages', {}))} packages  {one_line(origin)}"
-    )
+    packages = f"{len(manifest.get('packages', {}))} packages"
+    print(f"{image.name}  {image.digest}  {_size(image)}  {packages}  {one_line(origin)}")

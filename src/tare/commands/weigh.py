@@ -12,13 +12,16 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tare.commands.doctor import PROBE_LIMIT_S, probe_all
+from tare.commands.image import used_image
 from tare.commands.line import Shown
 from tare.commands.plan import show_plan
 from tare.commands.run import budget_s, new_folder, run_and_show
 from tare.commands.weigh_files import WeighOptions, asked, binds_of, directory_of, remarks
 from tare.environments import PROVIDERS
-from tare.errors import ExitCode, HostError, InputError
+from tare.errors import ExitCode, HostError, ImageError, InputError
 from tare.host.facts import memory_byte, online_processors
+from tare.image import find_image
+from tare.image.config import ImageConfig
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.plan.campaign import Campaign, with_overrides
@@ -61,6 +64,8 @@ def run_weigh(
 ) -> ExitCode:
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
+    image = used_image(image_name)
+    options = _with_entrypoint(options, image)
     technologies, absent = _technologies(options)
     campaign = _campaign(options, technologies)
     if not shown.quiet:
@@ -68,7 +73,22 @@ def run_weigh(
     if dry_run:
         return show_plan(campaign, shown.as_json)
     folder = ResultFolder(output or new_folder("weigh"))
-    return run_and_show(Request(campaign=campaign, folder=folder, image_name=image_name, pilot=True), shown)
+    return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
+
+
+def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
+    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
+    try:
+        config = ImageConfig.kept(find_image(image).manifest)
+    except ImageError:  # said when it is run
+        config = ImageConfig()
+    entrypoint = config.entrypoint if options.entrypoint else ()
+    command = (*entrypoint, *(options.command or config.command))
+    if not command:
+        raise InputError(
+            "there is no command to weigh, and the image has none; write it last: tare weigh [OPTIONS] -- COMMAND"
+        )
+    return replace(options, command=command)
 
 
 def _say(lines: Sequence[str]) -> None:
@@ -77,8 +97,6 @@ def _say(lines: Sequence[str]) -> None:
 
 
 def _refuse_contradictions(options: WeighOptions) -> None:
-    if not options.command:
-        raise InputError("there is no command to weigh; write it last: tare weigh [OPTIONS] -- COMMAND")
     if not options.mpi and (options.profile or options.threads > 1):
         raise InputError("--profile and --threads are for an MPI program: add --mpi")
     if options.turns and (options.whole or options.profile or options.input_file):

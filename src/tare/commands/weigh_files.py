@@ -21,6 +21,8 @@ class WeighOptions:
     """Options from the command line."""
 
     command: tuple[str, ...]
+    entrypoint: bool = True
+    """Whether the image's entry point comes before the command."""
     environments: tuple[str, ...] = ()
     binds: tuple[str, ...] = ()
     binds_here: bool = True

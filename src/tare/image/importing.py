@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes an image of the user's own root filesystem: a directory, a tar archive, or a container image archive.
+"""Makes an image of the user's own: a directory, an archive, a SIF, or what another tool has (``sources``).
 
 It may be hostile: nothing in it is run, its size is bounded (``limits``), and it gives other users of this host no
 rights (``rights``).
@@ -12,9 +12,10 @@ from pathlib import Path
 from tare.errors import HostError, InputError
 from tare.host.paths import images_directory
 from tare.host.privileges import ordinary_user
-from tare.image import layout, recipe, rights, unprivileged
+from tare.image import layout, recipe, rights, sources, squashfs, unprivileged
 from tare.image.archive import unpack
 from tare.image.build import copy_tree, facts
+from tare.image.config import ImageConfig
 from tare.image.debian import staging
 from tare.image.limits import Account, bounded_memory, shown
 from tare.image.native import native_programs, programs_key
@@ -23,30 +24,35 @@ from tare.image.store import DEFAULT_NAME, Image, building, image_directory, ins
 from tare.image.tool import Progress, require_space
 
 
-def import_image(source: Path, name: str, progress: Progress) -> Image:
+def import_image(source: Path | str, name: str, progress: Progress) -> Image:
     """Copy ``source`` as image ``name``, with Tare's own programs and the mount points added.
 
-    Raises ``InputError`` when ``source`` is missing, broken or hostile or ``name`` is not free to take, ``HostError``
-    when the host cannot do it.
+    The manifest keeps how the image wants its commands to be run (``config``). Raises ``InputError`` when ``source`` is
+    missing, broken or hostile or ``name`` is not free to take, ``HostError`` when the host cannot do it.
     """
-    _check(source, name)
+    _check_name(name)
+    if not sources.is_fetched(str(source)):
+        _check_source(Path(source))
     require_space(images_directory(), recipe.NEEDED_BYTE)
     with building(), staging(images_directory()) as staged:
         staged.chmod(0o700)
         programs = native_programs(recipe.native_source(), progress)
         try:
             with bounded_memory():
-                return _import(source, name, staged, programs, progress)
+                return _import(str(source), name, staged, programs, progress)
         except OSError as error:
             raise HostError(
                 f"{source} cannot be imported: {error.filename or images_directory()}: {error.strerror}."
             ) from None
 
 
-def _import(source: Path, name: str, staged: Path, programs: Path, progress: Progress) -> Image:
+def _import(source: str, name: str, staged: Path, programs: Path, progress: Progress) -> Image:
     root = staged / "rootfs"
     account = Account(staged)
-    kind = _bring(source, staged, root, progress, account)
+    stamp = sources.stamp(source)
+    place = sources.fetched(source, staged, progress)
+    kind, config = _bring(place, staged, root, progress, account)
+    (staged / sources.FETCHED).unlink(missing_ok=True)
     if account.devices:
         progress(f"left out {len(account.devices)} device nodes below /dev: every environment mounts its own")
     if ordinary_user():
@@ -56,8 +62,8 @@ def _import(source: Path, name: str, staged: Path, programs: Path, progress: Pro
     staged.chmod(_mode_for_others(root, progress))
     progress("taking the digest")
     keys = {"native": programs_key(recipe.native_source())}
-    made = facts(root, {"kind": "import", "format": kind, "path": str(source)}, keys)
-    return install(staged, name, made, progress)
+    origin = {"kind": "import", "format": kind, "path": source, **({"stamp": stamp} if stamp else {})}
+    return install(staged, name, facts(root, origin, keys) | config.facts(), progress)
 
 
 def _mode_for_others(root: Path, progress: Progress) -> int:
@@ -80,10 +86,13 @@ def _mode_for_others(root: Path, progress: Progress) -> int:
     return 0o755
 
 
-def _check(source: Path, name: str) -> None:
+def _check_name(name: str) -> None:
     if name == DEFAULT_NAME:
         raise InputError(f"{DEFAULT_NAME!r} is the image that `tare image build` makes; choose another name.")
     image_directory(name)
+
+
+def _check_source(source: Path) -> None:
     if not source.is_dir() and not source.is_file():
         raise InputError(f"There is no directory or file {source} to import.")
     if source.is_dir() and images_directory().resolve().is_relative_to(source.resolve()):
@@ -92,23 +101,28 @@ def _check(source: Path, name: str) -> None:
         )
 
 
-def _bring(source: Path, staged: Path, root: Path, progress: Progress, account: Account) -> str:
-    """Fill ``root``; return the format of ``source``."""
+def _bring(
+    source: Path, staged: Path, root: Path, progress: Progress, account: Account
+) -> tuple[str, ImageConfig]:
+    """Fill ``root``; return the format of ``source``, and what it states about its commands."""
     if source.is_dir() and not archive_format(source):
         progress(f"copying {source}")
         _copy(source, root, account)
-        return "directory"
+        return "directory", ImageConfig()
     folder = source
+    if source.is_file() and (offset := squashfs.partition_offset(source)) is not None:
+        squashfs.unpack_squashfs(source, offset, root, progress, account)
+        return ("sif" if offset else "squashfs"), squashfs.sif_config(root)
     if source.is_file():
         progress(f"unpacking {source}")
         unpack(source, _made(root), account=account)
         if not archive_format(root):
-            return "tar"
+            return "tar", ImageConfig()
         folder = root.rename(staged / "archive")
     kind = str(archive_format(folder))
-    unpack_image(folder, _made(root), progress, account)
+    config = unpack_image(folder, _made(root), progress, account)
     remove_tree(staged / "archive")
-    return kind
+    return kind, config
 
 
 def _copy(source: Path, root: Path, account: Account) -> None:

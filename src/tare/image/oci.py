@@ -15,6 +15,7 @@ from typing import Any
 
 from tare.errors import InputError
 from tare.image.archive import unpack
+from tare.image.config import ImageConfig
 from tare.image.limits import TEXT_BYTE, Account, shown
 from tare.image.tool import Progress
 from tare.units import format_byte
@@ -40,11 +41,15 @@ def archive_format(folder: Path) -> str | None:
     return None
 
 
-def unpack_image(folder: Path, root: Path, progress: Progress, account: Account | None = None) -> None:
-    """Apply the layers of the one image in ``folder`` to the empty ``root``; digests that differ are refused."""
+def unpack_image(folder: Path, root: Path, progress: Progress, account: Account | None = None) -> ImageConfig:
+    """Apply the layers of the one image in ``folder`` to the empty ``root``; return its configuration.
+
+    Digests that differ are refused.
+    """
     account = account or Account(root)
     try:
-        layers, diff_ids = (_oci_layers if archive_format(folder) == "oci" else _docker_layers)(folder)
+        layers, config = (_oci_layers if archive_format(folder) == "oci" else _docker_layers)(folder)
+        diff_ids = list(config["rootfs"]["diff_ids"])
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
         raise InputError(
             f"The image archive is broken: its JSON files describe no image ({repr(error)[:200]})."
@@ -60,6 +65,7 @@ def unpack_image(folder: Path, root: Path, progress: Progress, account: Account 
             raise InputError(
                 f"The image archive is refused: layer {number} does not have the digest {shown(str(diff_id))}."
             )
+    return ImageConfig.read(config)
 
 
 def _is_text(path: Path) -> bool:
@@ -88,10 +94,10 @@ def _read_json(path: Path) -> Any:
     return json.loads(content)
 
 
-def _oci_layers(folder: Path) -> tuple[list[Path], list[str]]:
+def _oci_layers(folder: Path) -> tuple[list[Path], dict[str, Any]]:
     manifest = _manifest(folder, _read_json(folder / "index.json"), 0)
     config = _read_json(_blob(folder, manifest["config"]))
-    return [_blob(folder, layer) for layer in manifest["layers"]], list(config["rootfs"]["diff_ids"])
+    return [_blob(folder, layer) for layer in manifest["layers"]], config
 
 
 def _manifest(folder: Path, index: Mapping[str, Any], depth: int) -> dict[str, Any]:
@@ -130,13 +136,13 @@ def _blob(folder: Path, descriptor: Mapping[str, Any]) -> Path:
     return path
 
 
-def _docker_layers(folder: Path) -> tuple[list[Path], list[str]]:
+def _docker_layers(folder: Path) -> tuple[list[Path], dict[str, Any]]:
     images = _read_json(folder / "manifest.json")
     if len(images) != 1:
         names = ", ".join(str((image.get("RepoTags") or ["unnamed"])[0]) for image in images) or "none"
         raise InputError(f"The archive must hold one image; it holds: {names}. Save that one alone.")
     config = _read_json(_inside(folder, images[0]["Config"]))
-    return [_inside(folder, layer) for layer in images[0]["Layers"]], list(config["rootfs"]["diff_ids"])
+    return [_inside(folder, layer) for layer in images[0]["Layers"]], config
 
 
 def _inside(folder: Path, name: str) -> Path:

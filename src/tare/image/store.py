@@ -200,6 +200,25 @@ def _replace(final: Path, staged: Path, progress: Callable[[str], None], *, alon
     remove_tree(old)
 
 
+def remove_image(image: Image) -> None:
+    """Remove an image of this user's; ``LockedError`` while a run uses it, ``HostError`` for another user's."""
+    directory = image_directory(image.name)
+    if image.root.parent != directory:
+        raise HostError(
+            f"The image {image.name!r} in {image.root.parent} is root's; only root can remove it."
+        )
+    message = f"The image {image.name!r} is in use by a run; try again when it has ended."
+    with (
+        building(),
+        _held(_own_lock(image.name), fcntl.LOCK_EX, message),
+        _without_others(image.name) as alone,
+    ):
+        if not alone:
+            raise LockedError(message)
+        remove_tree(directory)
+    remove_disks_except({each.digest for each in list_images()})
+
+
 def remove_disks_except(digests: Collection[str]) -> None:
     """Remove the disks of images that no longer exist."""
     kept = {digest.removeprefix("sha256:") for digest in digests}

@@ -26,6 +26,7 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
+from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
@@ -97,9 +98,9 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
     ):
         if remark is not None:
             audience.says(remark)
-        campaign = settled(request.campaign, request.folder)
         image = find_image(request.image_name)
         with in_use(image):
+            campaign = settled(as_the_image_says(request.campaign, image), request.folder)
             skipped = _ready(request, campaign, image, audience)
             return _measure(request, campaign, image, skipped, audience)
 
