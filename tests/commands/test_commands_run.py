@@ -16,7 +16,9 @@ from tests.fake_campaign import (
     fake_workload,
 )
 
+from tare.cli import app
 from tare.commands.line import Shown
+from tare.commands.outermost import ended
 from tare.commands.run import is_compared, run_and_show
 from tare.environments.fake import Fake
 from tare.measure import observation
@@ -132,4 +134,19 @@ def test_that_commands_are_root_is_the_first_line(user: str, tmp_path: Path, cap
     first = capsys.readouterr().err.splitlines()[0]
     assert first.startswith("a command that you weigh is root on this host in native, a: ") == (
         user == "root"
+    )
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_a_result_whose_journal_is_gone_is_no_empty_result(
+    command: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = tmp_path / "result"
+    run_and_show(request(tmp_path, fake_environment(), blocks=2), Shown())
+    for file in (folder / "journal").iterdir():
+        file.unlink()
+    capsys.readouterr()
+    assert ended(lambda: app(args=[command, str(folder)], standalone_mode=False)) == 3
+    assert f"no measurement: nothing was run yet, or its journal was removed; tare run {folder}" in (
+        capsys.readouterr().err
     )

@@ -117,23 +117,23 @@ def _reasons(first: Analysis, later: Analysis) -> dict[Place, str]:
     works, technologies = (_works(first), _works(later)), (_technologies(first), _technologies(later))
     reasons: dict[Place, str] = {}
     for place in dict.fromkeys((*before, *after)):
-        one, other = before.get(place), after.get(place)
-        if one is None or other is None:
-            present = one or other
+        earlier, newer = before.get(place), after.get(place)
+        if earlier is None or newer is None:
+            present = earlier or newer
             if present is not None and present.overhead.summary.primary:
-                reasons[place] = f"only in {(later if one is None else first).result}"
-        elif reason := _unlike(one, other, works, technologies):
+                reasons[place] = f"only in {(later if earlier is None else first).result}"
+        elif reason := _unlike(earlier, newer, works, technologies):
             reasons[place] = reason
     return reasons
 
 
 def _unlike(
-    one: Verdict,
-    other: Verdict,
+    earlier: Verdict,
+    newer: Verdict,
     works: tuple[Mapping[str, Workload], Mapping[str, Workload]],
     technologies: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> str | None:
-    first, later = one.overhead.summary, other.overhead.summary
+    first, later = earlier.overhead.summary, newer.overhead.summary
     names = [known.get(first.environment) for known in technologies]
     if names[0] != names[1]:
         return f"the name is of two technologies, {names[0]} and {names[1]}"
@@ -195,10 +195,10 @@ def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_ComparedFigure]
     """Native's own time on the primary metrics, which tells other hosts or software apart from other overheads."""
     done: set[tuple[Cell, str]] = set()
     for before, after in comparable(first, later):
-        one, other = before.overhead.summary, after.overhead.summary
-        if not one.primary or (one.cell, one.metric) in done:
+        summary, newer = before.overhead.summary, after.overhead.summary
+        if not summary.primary or (summary.cell, summary.metric) in done:
             continue
-        done.add((one.cell, one.metric))
+        done.add((summary.cell, summary.metric))
         sides = _native_side(before.overhead), _native_side(after.overhead)
         yield _pair(
             sides,
@@ -206,13 +206,13 @@ def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_ComparedFigure]
             ResultChange(
                 first=first.result,
                 later=later.result,
-                cell=one.cell,
+                cell=summary.cell,
                 environment=NATIVE,
-                metric=one.metric,
-                unit=one.unit,
+                metric=summary.metric,
+                unit=summary.unit,
                 primary=False,
-                before=_value(sides[0](ERROR), one.direction),
-                after=_value(sides[1](ERROR), other.direction),
+                before=_value(sides[0](ERROR), summary.direction),
+                after=_value(sides[1](ERROR), newer.direction),
                 change=as_fraction(unpaired_difference(*sides, ERROR)),
                 points=None,
                 word=ChangeWord.UNDECIDED,

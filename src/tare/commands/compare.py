@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.commands.show import measured_result
 from tare.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
@@ -21,10 +22,9 @@ def run_compare(results: Sequence[Path], as_json: bool, verbose: bool) -> ExitCo
         raise InputError("name at least two result folders, the reference first")
     from tare.analyze import compare_results
     from tare.commands.console import PlainConsole
-    from tare.pipeline import analyse_result
     from tare.report.across_results import comparison_json, print_comparison
 
-    analyses = [analyse_result(path) for path in results]
+    analyses = [measured_result(path) for path in results]
     refuse_shared(analyses)
     comparison = compare_results(analyses)
     if as_json:

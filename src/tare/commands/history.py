@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.commands.show import measured_result
 from tare.errors import ExitCode, InputError, OutputError, TareError
 from tare.foreign import one_line
 from tare.journal.result import CAMPAIGN_FILE, EXPLANATIONS
@@ -55,15 +56,13 @@ def run_history(directory: Path, options: HistoryOptions) -> ExitCode:
 
 def _analyses(directory: Path) -> tuple[list["Analysis"], list[str]]:
     """Every readable result below ``directory``, without those that explain another, and why others are not."""
-    from tare.pipeline import analyse_result
-
     folders = sorted(path.parent for path in directory.rglob(CAMPAIGN_FILE))
     analyses, unreadable = [], []
     for folder in folders:
         if EXPLANATIONS in folder.relative_to(directory).parts:
             continue
         try:
-            analyses.append(analyse_result(folder))
+            analyses.append(measured_result(folder))
         except TareError as error:
             unreadable.append(str(error))
     if not analyses and not unreadable:

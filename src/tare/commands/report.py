@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+from tare.commands.show import measured_result
 from tare.errors import ExitCode
 
 
@@ -12,12 +13,11 @@ def run_report(result: Path, output: Path | None) -> ExitCode:
     ``JournalError`` if that is in a folder that others could have prepared.
     """
     from tare.journal.result import ResultFolder, require_own
-    from tare.pipeline import analyse_result
     from tare.report.document import write_report
 
     if output is None:
         require_own(ResultFolder(result))
     path = output or ResultFolder(result).report
-    write_report(analyse_result(result), path)
+    write_report(measured_result(result), path)
     print(path)
     return ExitCode.DONE

@@ -3,13 +3,14 @@
 
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.collection import without_collection
-from tare.errors import ExitCode, InputError
+from tare.errors import ExitCode, InputError, JournalError
 from tare.journal.result import ResultFolder
 
 if TYPE_CHECKING:
@@ -42,10 +43,8 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     With a ``treatment``, a paper's short name, print that paper's figures beside Tare's instead. Raises ``InputError``
     for an unknown name.
     """
-    from tare.pipeline import analyse_result
-
     named = _treatment(treatment) if treatment is not None else None
-    analysis = analyse_result(result)
+    analysis = measured_result(result)
     if named is not None:
         _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)
     else:
@@ -54,6 +53,19 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
             print()
             print_answer(analysis, ResultFolder(result).report)
     return ExitCode.DONE
+
+
+def measured_result(path: Path) -> "Analysis":
+    """The analysis of a result; ``JournalError`` for a folder with a campaign of which nothing was measured."""
+    from tare.pipeline import analyse_result
+
+    analysis = analyse_result(path)
+    if not analysis.sessions:
+        raise JournalError(
+            f"{path} holds a campaign and no measurement: nothing was run yet, or its journal was removed; "
+            f"tare run {shlex.quote(str(path))} measures it"
+        )
+    return analysis
 
 
 def print_answer(analysis: "Analysis", report: Path) -> None:
