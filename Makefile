@@ -7,6 +7,7 @@
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
 # make wheel: build/dist/tare-*.whl, which brings Tare's own programs: who installs it compiles nothing.
+# make man: build/man/*.1, manual pages made from the help.
 # make lock: writes the locks of Python's packages and, as root, the image's Debian packages anew.
 # make audit: are locks, licences and the image as they are said to be?  Writes bills of materials to build/sbom.
 # make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
@@ -17,7 +18,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages packages venv image kernel
-.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel lock audit check format lint clean
+.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel man lock audit check format lint clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -85,6 +86,9 @@ test-aarch64:
 
 wheel: venv
 	$(BIN)/python -m scripts.supply.wheel
+
+man: venv
+	$(BIN)/python -m scripts.make_man
 
 lock:
 	scripts/lock-python

@@ -203,3 +203,14 @@ def test_under_sudo_the_folder_of_whoever_asked_is_good_and_no_others(
     assert distrusted(ResultFolder(result)) == f"{result} belongs to user {USER}"
     monkeypatch.setenv("SUDO_UID", str(USER))
     assert distrusted(ResultFolder(result)) is None
+
+
+def test_a_large_result_without_the_library_that_reads_it_names_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = ResultFolder(tmp_path)
+    folder.journal.mkdir()
+    monkeypatch.setattr(large_journals, "LARGE_JOURNAL_BYTE", 0)
+    monkeypatch.setattr(large_journals, "find_spec", lambda _: None)
+    with pytest.raises(JournalError, match=r"tare\[large\]"):
+        large_journals.read_result(folder)

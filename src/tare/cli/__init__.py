@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: names, options and help; the work is in ``commands/``, imported on demand."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -43,5 +44,10 @@ def _options(
 def main() -> None:
     """Run a command; a user sees a sentence and an exit code, never a traceback."""
     from tare.commands.outermost import ended
+
+    if "_TARE_COMPLETE" in os.environ:  # a shell asks for words
+        from typer.completion import completion_init  # type: ignore[attr-defined]  # not listed there
+
+        completion_init()
 
     sys.exit(ended(lambda: app(standalone_mode=False)))

@@ -52,3 +52,13 @@ def clean(as_json: Json = False) -> int:
     from tare.commands.clean import run_clean
 
     return run_clean(as_json)
+
+
+@app.command()
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
+) -> int:
+    """Print a script that completes tare's words in a shell."""
+    from tare.commands.completion import run_completion
+
+    return run_completion(shell)

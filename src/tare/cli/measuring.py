@@ -21,6 +21,7 @@ from tare.cli.options import (
     Undecided,
     Verbose,
     Yes,
+    completed,
 )
 from tare.commands.line import CommandAfterOptions, Shown
 
@@ -30,7 +31,11 @@ app = Commands()
 @app.command()
 def run(
     campaign: Annotated[
-        str, typer.Argument(help="A preset, a campaign file, or a result folder to continue.")
+        str,
+        typer.Argument(
+            autocompletion=completed("presets"),
+            help="A preset, a campaign file, or a result folder to continue.",
+        ),
     ] = "quick",
     output: Output = None,
     blocks: Blocks = None,

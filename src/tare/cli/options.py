@@ -16,6 +16,18 @@ EXIT_CODES = (
 )
 
 
+def completed(names: str) -> Callable[[str], list[str]]:
+    """The function of ``commands.completion`` by its name, loaded when a shell asks."""
+
+    def complete(incomplete: str) -> list[str]:
+        from tare.commands import completion
+
+        listed: list[str] = getattr(completion, names)(incomplete)
+        return listed
+
+    return complete
+
+
 class Commands(typer.Typer):
     """Commands that all explain their exit codes."""
 
@@ -48,7 +60,12 @@ Output = Annotated[
 ]
 ImageName = Annotated[
     str,
-    typer.Option("--image", metavar="IMAGE", help="Image to run: its name, or what tare image import takes."),
+    typer.Option(
+        "--image",
+        autocompletion=completed("images"),
+        metavar="IMAGE",
+        help="Image to run: its name, or what tare image import takes.",
+    ),
 ]
 FailIf = Annotated[
     list[str] | None,
@@ -68,6 +85,7 @@ Environments = Annotated[
         "--env",
         "--environment",
         metavar="TECHNOLOGY",
+        autocompletion=completed("environments"),
         help="Technology to compare with native; all usable ones by default.",
     ),
 ]

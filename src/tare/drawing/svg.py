@@ -4,6 +4,8 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -11,6 +13,7 @@ from tare.errors import HostError
 
 _PANIC = "PanicException"
 """The renderer, a Rust library, raises this when the host refuses something; not an Exception, not importable."""
+_WITHOUT_RENDERER = 'a picture, which needs the extra "pictures": pip install "tare[pictures]".'
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
@@ -29,8 +32,10 @@ def render(specification: Mapping[str, Any], picture: Picture) -> str:
     """Draw without browser or network; a mark's description becomes its tooltip.
 
     Colours and fonts given as ``var(--name)`` are kept for the page to define. ``HostError`` when the host lacks
-    something that the renderer needs, such as descriptors.
+    something that the renderer needs, such as descriptors. Without the renderer a sentence takes the picture's place.
     """
+    if find_spec("vl_convert") is None:
+        return f'<p class="chart {picture.classes}">{escape(picture.title)}: {_WITHOUT_RENDERER}</p>'
     root = ET.fromstring(_drawn(specification))  # noqa: S314 - our own renderer's output, no document of others
     _name(root, picture)
     for element in root.iter():
