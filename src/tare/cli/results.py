@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report`` and ``explain``."""
+"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report``, ``export`` and ``explain``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -116,6 +116,32 @@ def report(
     from tare.commands.report import run_report
 
     return run_report(result, output)
+
+
+@app.command()
+def export(
+    result: Result,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A new file; its name ends with .csv, .parquet, .md, .tex, .json or .tar.gz.",
+        ),
+    ],
+    table: Annotated[
+        str, typer.Option(metavar="verdicts|samples", help="Which table, in CSV and Parquet.")
+    ] = "verdicts",
+    kind: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="Instead of the name's ending; archive is .tar.gz."),
+    ] = None,
+) -> int:
+    """Write a result for other programs, papers and repeaters."""
+    from tare.commands.export import run_export
+
+    return run_export(result, output, table, kind)
 
 
 @app.command()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A result as tables for other programs: CSV, Markdown and LaTeX. Figures are in the units that the rows name."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from tare.drawing.words import interval_percent, point_percent
+from tare.foreign import one_line
+from tare.records import Analysis, Outcome, Sample, Verdict
+
+Row = Mapping[str, object]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A text that begins so is a formula to a spreadsheet (OWASP, CSV injection)."""
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\N{MINUS SIGN}": "$-$",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
+    "\N{EN DASH}": "--",
+    "\N{EM DASH}": "---",
+    "\N{MICRO SIGN}": r"\textmu{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def verdict_rows(analysis: Analysis) -> list[Row]:
+    """One row for each verdict; overheads are fractions, empty where there is no interval."""
+    return [_verdict_row(verdict) for verdict in analysis.verdicts]
+
+
+def _verdict_row(verdict: Verdict) -> Row:
+    summary, typical = verdict.overhead.summary, verdict.overhead.typical
+    return {
+        "workload": summary.cell.workload,
+        "layout": summary.cell.layout,
+        "environment": summary.environment,
+        "metric": summary.metric,
+        "unit": summary.unit,
+        "direction": summary.direction.value,
+        "primary": summary.primary,
+        "overhead": typical.point,
+        "low": typical.low,
+        "high": typical.high,
+        "level": typical.level,
+        "n": typical.n,
+        "verdict": verdict.word.value,
+        "withheld": verdict.withheld.value if verdict.withheld else None,
+        "claim": verdict.claim,
+    }
+
+
+def sample_rows(analysis: Analysis) -> Iterator[Row]:
+    """One row for each sample, with all its coordinates; those of trials that do not count as well."""
+    for outcome in analysis.outcomes:
+        for sample in outcome.samples:
+            yield _sample_row(outcome, sample)
+
+
+def _sample_row(outcome: Outcome, sample: Sample) -> Row:
+    trial = outcome.trial
+    return {
+        "block": trial.block,
+        "slot": trial.slot,
+        "workload": trial.workload.name,
+        "layout": trial.setting,
+        "environment": trial.environment.name,
+        "replicate": trial.replicate,
+        "status": outcome.status.value,
+        "metric": sample.name,
+        "value": sample.value,
+        "unit": sample.unit,
+        "direction": sample.direction.value,
+        "instance": sample.instance,
+        "iteration": sample.iteration,
+        "round": sample.round,
+        "x": sample.x,
+        "x_unit": sample.x_unit,
+    }
+
+
+def to_csv(rows: Iterator[Row] | Sequence[Row]) -> str:
+    """RFC 4180 with a header; a missing value is empty. Nothing in it is a formula."""
+    text = io.StringIO(newline="")
+    writer = None
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(text, list(row))
+            writer.writeheader()
+        writer.writerow({key: _plain(value) for key, value in row.items()})
+    return text.getvalue()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str):
+        said = one_line(value)
+        return f"'{said}" if said.startswith(_FORMULA) else said
+    return "" if value is None else value
+
+
+_COLUMNS = ("environment", "where", "metric", "overhead", "interval", "n", "verdict")
+
+
+def _table(analysis: Analysis) -> Iterator[Sequence[str]]:
+    for verdict in analysis.verdicts:
+        summary, typical = verdict.overhead.summary, verdict.overhead.typical
+        yield (
+            summary.environment,
+            f"{summary.cell.workload} on {summary.cell.layout}",
+            summary.metric,
+            point_percent(typical),
+            f"none (n = {typical.n})" if typical.low is None else interval_percent(typical),
+            str(typical.n),
+            verdict.claim,
+        )
+
+
+def to_markdown(analysis: Analysis) -> str:
+    """The verdicts as a table of GitHub-flavoured Markdown."""
+    lines = [_markdown(_COLUMNS), _markdown(["---"] * len(_COLUMNS))]
+    return "\n".join([*lines, *map(_markdown, _table(analysis))]) + "\n"
+
+
+def _markdown(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_escaped(cell, _markdown_character) for cell in cells)} |"
+
+
+def _markdown_character(character: str) -> str:
+    return f"\\{character}" if character in "\\|*_<>`[]" else character
+
+
+def to_latex(analysis: Analysis) -> str:
+    """The verdicts as a ``tabular`` with the rules of booktabs."""
+    heads = [_latex(_COLUMNS), r"\midrule"]
+    begin = [rf"\begin{{tabular}}{{{'l' * 3}{'r' * 3}l}}", r"\toprule"]
+    end = [r"\bottomrule", r"\end{tabular}"]
+    return (
+        "\n".join(["% needs \\usepackage{booktabs}", *begin, *heads, *map(_latex, _table(analysis)), *end])
+        + "\n"
+    )
+
+
+def _latex(cells: Sequence[str]) -> str:
+    return f"{' & '.join(_escaped(cell, lambda each: _LATEX.get(each, each)) for cell in cells)} \\\\"
+
+
+def _escaped(text: str, escape: Callable[[str], str]) -> str:
+    return "".join(map(escape, one_line(text)))
