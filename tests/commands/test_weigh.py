@@ -156,8 +156,11 @@ def test_a_sweep_makes_a_workload_of_each_value_and_a_curve_of_numbers(requests:
     assert (second.sweep.name, second.sweep.variable, second.sweep.value) == ("solver", "n", 2000.0)
 
 
-def test_a_sweep_over_words_has_no_curve(requests: list[Request]) -> None:
-    options = replace(ASKED, command=("solver", "{mode}"), variable="mode=fast,exact")
+@pytest.mark.parametrize("variable", ["mode=fast,exact", "mode=0,1", "mode=-1,1", "mode=inf,1", "mode=1,1.0"])
+def test_a_sweep_over_words_or_values_without_a_logarithm_has_no_curve(
+    variable: str, requests: list[Request]
+) -> None:
+    options = replace(ASKED, command=("solver", "{mode}"), variable=variable)
     assert [each.sweep for each in asked(options, requests).campaign.workloads] == [None, None]
 
 

@@ -175,12 +175,16 @@ def _workloads(options: WeighOptions) -> tuple[Workload, ...]:
 
 
 def _numbers(values: Sequence[str]) -> list[float] | None:
-    """The values as numbers, which make a curve; ``None`` if one is no number."""
+    """The values as numbers, which make a curve on a logarithmic axis; ``None`` if one is none, or not above 0."""
     try:
         numbers = [float(value) for value in values]
     except ValueError:
         return None
-    return numbers if all(map(math.isfinite, numbers)) and len(set(numbers)) == len(numbers) else None
+    return (
+        numbers
+        if all(0 < number < math.inf for number in numbers) and len(set(numbers)) == len(numbers)
+        else None
+    )
 
 
 def _sweep(text: str) -> tuple[str, list[str]]:

@@ -29,6 +29,8 @@ class Panel:
     title: str
     unit: str
     picture: str
+    from_zero: bool
+    """Whether 0 is on its value axis."""
     look: MarkStyle | None = None
 
 
@@ -103,6 +105,7 @@ def _samples(artist: Artist, metric: MetricSection) -> Iterable[Panel]:
             title=name,
             unit=shared.unit,
             picture=artist.picture(chart, title, described, "panel"),
+            from_zero=shared.axis.low <= 0 <= shared.axis.high,
             look=artist.looks[own[0].environment] if metric.primary else None,
         )
 
