@@ -90,12 +90,20 @@ def test_curves_of_one_metric_belong_together_native_first() -> None:
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_each_environment_has_two_lines_and_native_has_one(narrow: bool) -> None:
-    for metric in curve_metrics(analysis()):
-        lines = layers(metric, "line", narrow=narrow)
-        assert [len(rows) for rows in lines] == [48] * (7 + 6)
-        colours = [rows[0]["stroke"] for rows in lines]
-        assert len(set(colours[:7])) == 7
-        assert colours[1:7] == colours[7:]
+    latency, _ = curve_metrics(analysis())
+    lines = layers(latency, "line", narrow=narrow)
+    assert [len(rows) for rows in lines] == [48] * (7 + 6)
+    colours = [rows[0]["stroke"] for rows in lines]
+    assert len(set(colours[:7])) == 7
+    assert colours[1:7] == colours[7:]
+
+
+def test_ratios_that_another_metric_of_the_same_runs_shows_are_not_drawn_again() -> None:
+    latency, bandwidth = curve_metrics(analysis())
+    assert (latency.same_ratios, bandwidth.same_ratios) == ("", "latency_s")
+    assert [len(rows) for rows in layers(bandwidth, "line")] == [48] * 7
+    assert layers(bandwidth, "area") == []
+    assert "Its ratios to native are those of latency_s: both show the same runs." in page().text
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -135,7 +143,7 @@ def test_marks_carry_their_figures_and_never_hide_each_other() -> None:
 def test_without_intervals_nothing_is_drawn_around_a_line() -> None:
     for metric in curve_metrics(few_blocks()):
         assert not metric.banded
-        assert layers(metric, "area") == [[], []]
+        assert not any(layers(metric, "area"))
         assert all(row["y2"] is not None for rows in layers(metric, "rule") for row in rows)
     assert "There are too few blocks for intervals (n = 3 blocks)" in Page(render_report(few_blocks())).text
 

@@ -103,7 +103,7 @@ def _value_axis(metric: CurveMetric, frame: CurveFrame) -> Axis:
 def ratios(metric: CurveMetric, margin: float, frame: CurveFrame) -> Axis | None:
     """The axis of all ratios to native, the same for every environment; ``None`` when there are none."""
     overheads = [point.overhead for curve in metric.environments for point in curve.points if point.overhead]
-    if not overheads:
+    if not overheads or metric.same_ratios:
         return None
     points = [estimate.point for estimate in overheads]
     ends = [end for estimate in overheads for end in (estimate.low, estimate.high) if end is not None]
@@ -220,7 +220,7 @@ def _draw_band(
 
 def _head(canvas: Canvas, metric: CurveMetric, values: _Panel, frame: CurveFrame) -> None:
     heads = [_text(values.top - 14, f"{one_line(metric.name)}, {metric.better}")]
-    if metric.environments:
+    if metric.environments and not metric.same_ratios:
         heads.append(_text(values.bottom + _TICKS_PX + 14, "Time as a ratio to native; above 1 is slower"))
     canvas.texts(heads, x_px=-frame.gutter_px, bold=True)
 

@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table
@@ -28,6 +28,8 @@ _SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)
 _SHOWN_OTHERS = 5
 _MOST_EXACT_BYTE = 1 << 53
 """A size beyond it has more digits than a number keeps."""
+_SAME_RATIO = 0.001
+"""Printed digits of a time and of a rate round apart by less than a thousandth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,8 @@ class CurveMetric:
 
     cell: Cell
     curves: tuple[CurveEstimate, ...]
+    same_ratios: str = ""
+    """The metric before it in the cell with the same ratios to native, such as latency for bandwidth; empty: none."""
 
     @property
     def name(self) -> str:
@@ -88,7 +92,35 @@ def curve_metrics(analysis: Analysis) -> tuple[CurveMetric, ...]:
         curve = estimate.curve
         key = (curve.cell, curve.metric, curve.unit, curve.direction, curve.x_unit)
         by_metric.setdefault(key, []).append(estimate)
-    return tuple(CurveMetric(cell=key[0], curves=tuple(curves)) for key, curves in by_metric.items())
+    metrics: list[CurveMetric] = []
+    for key, curves in by_metric.items():
+        metric = CurveMetric(cell=key[0], curves=tuple(curves))
+        alike = (
+            earlier.name
+            for earlier in metrics
+            if earlier.cell == metric.cell and _have_same_ratios(earlier, metric)
+        )
+        metrics.append(replace(metric, same_ratios=next(alike, "")))
+    return tuple(metrics)
+
+
+def _have_same_ratios(earlier: CurveMetric, later: CurveMetric) -> bool:
+    """Whether both show the same work: a bandwidth is a size by a time, so that nothing new is in its ratios."""
+    ratios = [
+        [
+            (curve.curve.environment, point.x, point.overhead.point)
+            for curve in metric.environments
+            for point in curve.points
+            if point.overhead
+        ]
+        for metric in (earlier, later)
+    ]
+    first, second = ratios
+    return (
+        bool(first)
+        and [entry[:2] for entry in first] == [entry[:2] for entry in second]
+        and all(abs(early[2] - late[2]) < _SAME_RATIO for early, late in zip(first, second, strict=True))
+    )
 
 
 def shown_places(metric: CurveMetric) -> tuple[float, ...]:
