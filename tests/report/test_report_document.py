@@ -281,3 +281,17 @@ def test_an_interrupt_while_a_picture_is_drawn_remains_one(monkeypatch: pytest.M
     monkeypatch.setattr("vl_convert.vegalite_to_svg", interrupted)
     with pytest.raises(KeyboardInterrupt):
         render_report(example())
+
+
+def test_without_an_interval_no_level_is_claimed_and_no_count_said_twice() -> None:
+    text = " ".join(page("few blocks").text.split())
+    assert "noise floor none (n = 4)" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "(n = 4) (n = 4)" not in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "level \N{GREATER-THAN OR EQUAL TO}" not in text
+
+
+def test_the_verdict_is_beside_the_name_so_that_a_small_screen_shows_it() -> None:
+    html = render_report(EXAMPLES["one cell"]())
+    heads = re.findall(r'<table class="figures">.*?<thead><tr>(.*?)</tr></thead>', html, re.DOTALL)
+    assert heads
+    assert all(re.findall(r"<th[^>]*>(.*?)</th>", head)[:2] == ["environment", "verdict"] for head in heads)
