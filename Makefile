@@ -18,7 +18,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages packages venv image kernel
-.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel man lock audit check format lint clean
+.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel man lock audit check format lint lint-text lint-native clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -98,17 +98,25 @@ lock:
 audit: setup-test
 	scripts/audit
 
+# clang-tidy has only the processor time that the tests leave, which wait a good part of theirs.
 check: setup-test
-	@$(MAKE) lint
-	@$(MAKE) all-tests COVERAGE='--cov --cov-report='
+	@$(MAKE) lint-text
+	@trap 'kill $$linting 2>/dev/null' EXIT; \
+	    chrt --idle 0 $(MAKE) lint-native >build/lint-native.log 2>&1 & linting=$$!; \
+	    $(MAKE) all-tests COVERAGE='--cov --cov-report='; tested=$$?; \
+	    wait $$linting; linted=$$?; cat build/lint-native.log; exit $$((tested || linted))
 	@share=$$($(BIN)/coverage report --format=total) && \
 	    echo "coverage: the tests' own processes run $$share % of the statements of src/tare"
 
-lint:
+lint: lint-text lint-native
+
+lint-text:
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	clang-format --dry-run -Werror $(NATIVE_FILES)
+
+lint-native:
 	$(BIN)/python -m scripts.lint_native
 
 format:

@@ -86,7 +86,7 @@ def test_the_json_is_that_of_show(result: Path) -> None:
         ("out.xls", "verdicts", None, "shows no format"),
         ("out.csv", "trials", None, "--table"),
         ("out.csv", "verdicts", "cvs", "none of csv"),
-        ("out.md", "samples", None, "for the verdicts"),
+        ("README.md", "samples", None, "for the verdicts"),
     ],
 )
 def test_a_wrong_request_names_what_is_right(

@@ -65,8 +65,9 @@ class Weighed:
 @pytest.fixture(scope="module")
 def weighed() -> Iterator[Weighed]:
     with made_user() as user:
-        words = ["--blocks", "1", "--layout", "1c1p1i", "--output", "result"]
-        done = user.tare("weigh", *words, "--", "python3", "-c", SEEN)
+        words = ["--blocks", "1", "--layout", "1c1p1i", "--output", "result", "--verbose"]
+        named = [word for name in ("bubblewrap", "systemd-nspawn") for word in ("--env", name)]
+        done = user.tare("weigh", *words, *named, "--", "python3", "-c", SEEN)
         assert done.returncode == 0, done.stderr
         yield Weighed(user.home / "result", done.stdout, journal(user))
 
