@@ -55,6 +55,8 @@ def test_the_shown_commands_run(document: Path, image: Image, tmp_path: Path) ->
 def _shortened(block: str) -> str:
     for long, short in LONG.items():
         block = re.sub(rf"^{long}\b.*$", short, block, flags=re.MULTILINE)
+    # The verdicts are not what is tested here.
+    block = re.sub(r"^(tare weigh .*?--blocks) \d+", r"\1 1", block, flags=re.MULTILINE)
     return re.sub(r"^(git|make|cd) .*$", ":", block, flags=re.MULTILINE)
 
 
