@@ -25,6 +25,7 @@ class WeighOptions:
     """Whether the image's entry point comes before the command."""
     environments: tuple[str, ...] = ()
     binds: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     binds_here: bool = True
     """Whether the command sees the current directory if it names files in it."""
     directory: str | None = None

@@ -19,6 +19,7 @@ _PACKAGE = "bubblewrap"
 class Bubblewrap(AlsoUnprivileged):
     technology = "bubblewrap"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {}
 
     def probe(self) -> Probe:
@@ -45,6 +46,7 @@ def _options(spec: NodeSpec) -> list[str]:
     return [
         *("--bind", str(spec.directory / "root"), "/"),
         *("--dev", "/dev", "--size", str(spec.shm_byte), "--perms", "1777", "--tmpfs", "/dev/shm"),
+        *(word for device in spec.devices for word in ("--dev-bind", str(device.path), str(device.path))),
         *("--proc", "/proc", "--ro-bind", "/sys", "/sys"),
         *("--bind", str(spec.work), WORK_DIRECTORY),
         *_binds(spec),

@@ -19,6 +19,7 @@ from tare.records import NATIVE, NetworkKind
 
 class Native(AlsoUnprivileged):
     technology = NATIVE
+    device_refusal = None
     option_names: Mapping[str, str] = {}
     networks = frozenset({NetworkKind.HOST})
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})

@@ -11,6 +11,7 @@ from pathlib import Path
 from tare.environments import PROVIDERS
 from tare.errors import NodeError
 from tare.host.cgroups.group import MOST_WEIGHT
+from tare.host.devices import Device
 from tare.host.paths import nodes_directory
 from tare.host.process_stats import ProcessStats
 from tare.measure.idle_ranks import IdleRanks
@@ -60,6 +61,7 @@ class Context:
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
     """Technology → provider; tests insert fakes here."""
     binds: tuple[Bind, ...] = ()
+    devices: tuple[Device, ...] = ()
     exclude: Exclude = field(default_factory=Exclude)
     """The campaign's rules for excluding a trial."""
     lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -120,6 +122,7 @@ class Context:
                 shm_byte=trial.limits.shm_byte,
                 cpu_quota=_quota(trial, len(places)),
                 binds=self.binds,
+                devices=self.devices,
                 network=network,
                 storage=trial.limits.storage,
                 bounds=_bounds(trial, len(places)),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import NodeError, UnequalArms
-from tare.host import cgroups
+from tare.host import cgroups, devices
 from tare.host.cgroups.path import parent_of, path_settings
 from tare.host.kernel_files import read_text
 from tare.host.privileges import ordinary_user
@@ -93,10 +93,18 @@ def _parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     host, limits = _standing(confinement), _limits(confinement)
     if node.elsewhere is not None:
         return Parity(own={**own, **limits}, host=host)
-    host |= _path_of(node)
+    host |= _path_of(node) | _devices_of(node)
     if provider.own_limits:
         return Parity(own={**own, **limits}, host=host)
     return Parity(own=own, host={**host, **limits})
+
+
+def _devices_of(node: Node) -> dict[str, str]:
+    """The devices at the asked paths, as the host sees them below the node's root."""
+    if not node.spec.devices or node.init_pid is None:
+        return {}
+    seen = devices.seen_below(node.spec.devices, Path(f"/proc/{node.init_pid}/root"))
+    return {} if seen is None else {devices.LABEL: seen}
 
 
 def _texts_and_numbers(answer: Any) -> dict[str, Any]:

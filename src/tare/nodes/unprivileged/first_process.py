@@ -198,6 +198,11 @@ def _mount_devices(spec: NodeSpec, dev: Path) -> None:
     for name in _DEVICES:
         (dev / name).touch()
         mounts.mount(f"/dev/{name}", dev / name, "", mounts.MS_BIND)
+    for device in spec.devices:
+        point = dev / device.path.relative_to("/dev")
+        point.parent.mkdir(parents=True, exist_ok=True)
+        point.touch()
+        mounts.mount(str(device.path), point, "", mounts.MS_BIND)
     for name, target in _LINKS.items():
         (dev / name).symlink_to(target)
     for name in ("pts", "shm"):
