@@ -3,8 +3,12 @@
 
 import hashlib
 import os
+import re
 import secrets
+import shutil
+import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +16,10 @@ from tests.contract.contract_nodes import MEBIBYTE, Lent, execute, has_emulated_
 
 from tare.host.cgroups import PARENT, find_hierarchies, group_of
 from tare.host.cgroups.path import parent_of
+from tare.host.devices import Device, said
 from tare.image.store import Image
 from tare.measure.clean import remove_leftovers
+from tare.measure.parity import _devices_of
 from tare.node_life import start_node
 from tare.nodes.provider import Bind, NodeSpec, Provider, Shared, Victim
 from tare.nodes.record import recorded_nodes
@@ -155,6 +161,40 @@ def test_a_bound_directory_is_readable_and_guarded_unless_asked(
     assert allowed == 0
     assert (tmp_path / "open" / "new").exists()
     assert (tmp_path / "kept" / "data").read_text() == "precious"
+
+
+@pytest.fixture
+def devices() -> Iterator[tuple[Device, ...]]:
+    """Nodes that no technology has by itself: of the zero device, and of one that rules of control groups forbid."""
+    folder = Path(f"/dev/tare-test-{secrets.token_hex(4)}")
+    folder.mkdir()
+    made = []
+    for name, (major, minor) in {"zero": (1, 5), "fuse": (10, 229)}.items():
+        os.mknod(folder / name, stat.S_IFCHR, os.makedev(major, minor))
+        (folder / name).chmod(0o666)
+        made.append(Device(path=folder / name, major=major, minor=minor))
+    yield tuple(made)
+    shutil.rmtree(folder)
+
+
+def test_devices_of_the_host_are_the_same_and_open_in_the_node_or_it_says_why_not(
+    provider: Provider, image: Image, state: Path, devices: tuple[Device, ...]
+) -> None:
+    if why := provider.refuse_devices(getattr(provider, "options", {})):
+        assert re.search(r"\w+ \w+", why)
+        return
+    zero, fuse = (str(device.path) for device in devices)
+    with running(provider, make_spec(provider, image, state, devices=devices)) as (node,):
+        read = execute(provider, node, "head", "--bytes=4", zero)
+        opened = execute(provider, node, "sh", "-c", f"exec 3<>{fuse}")
+        seen = execute(provider, node, "stat", "--format=%t:%T %a", zero, fuse).stdout.split(b"\n")
+        parity = _devices_of(node)
+        execute(provider, node, "rm", "--force", zero)
+        assert Path(zero).is_char_device()
+    assert read.stdout == bytes(4), read.stderr
+    assert opened.returncode == 0, opened.stderr
+    assert seen[:2] == [b"1:5 666", b"a:e5 666"]
+    assert parity == {"devices": said(devices)}
 
 
 def test_two_nodes_at_once_do_not_meet(
