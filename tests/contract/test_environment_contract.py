@@ -5,10 +5,7 @@ import hashlib
 import os
 import re
 import secrets
-import shutil
-import stat
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -161,20 +158,6 @@ def test_a_bound_directory_is_readable_and_guarded_unless_asked(
     assert allowed == 0
     assert (tmp_path / "open" / "new").exists()
     assert (tmp_path / "kept" / "data").read_text() == "precious"
-
-
-@pytest.fixture
-def devices() -> Iterator[tuple[Device, ...]]:
-    """Nodes that no technology has by itself: of the zero device, and of one that rules of control groups forbid."""
-    folder = Path(f"/dev/tare-test-{secrets.token_hex(4)}")
-    folder.mkdir()
-    made = []
-    for name, (major, minor) in {"zero": (1, 5), "fuse": (10, 229)}.items():
-        os.mknod(folder / name, stat.S_IFCHR, os.makedev(major, minor))
-        (folder / name).chmod(0o666)
-        made.append(Device(path=folder / name, major=major, minor=minor))
-    yield tuple(made)
-    shutil.rmtree(folder)
 
 
 def test_devices_of_the_host_are_the_same_and_open_in_the_node_or_it_says_why_not(
