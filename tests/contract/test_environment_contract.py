@@ -170,13 +170,14 @@ def test_devices_of_the_host_are_the_same_and_open_in_the_node_or_it_says_why_no
     with running(provider, make_spec(provider, image, state, devices=devices)) as (node,):
         read = execute(provider, node, "head", "--bytes=4", zero)
         opened = execute(provider, node, "sh", "-c", f"exec 3<>{fuse}")
-        seen = execute(provider, node, "stat", "--format=%t:%T %a", zero, fuse).stdout.split(b"\n")
+        paths = (zero, fuse, str(Path(zero).parent))
+        seen = execute(provider, node, "stat", "--format=%t:%T %a", *paths).stdout.splitlines()
         parity = _devices_of(node)
         execute(provider, node, "rm", "--force", zero)
         assert Path(zero).is_char_device()
     assert read.stdout == bytes(4), read.stderr
     assert opened.returncode == 0, opened.stderr
-    assert seen[:2] == [b"1:5 666", b"a:e5 666"]
+    assert seen == [b"1:5 666", b"a:e5 666", b"0:0 755"]
     assert parity == {"devices": said(devices)}
 
 

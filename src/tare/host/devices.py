@@ -89,8 +89,11 @@ def check_asked(asked: str) -> str:
 
 
 def find_devices(asked: str, root: Path = ROOT, status: Status = Path.stat) -> tuple[Device, ...]:
-    """The devices of a kind, or the one with this path, by their paths; ``ValueError`` if there are none here."""
-    if asked not in KINDS:
+    """The devices of a kind, or the one with this path, by their paths.
+
+    ``ValueError`` if there are none here, and as ``check_asked``.
+    """
+    if check_asked(asked) not in KINDS:
         return (_device(root / asked.lstrip("/"), root, status),)
     patterns = KINDS[asked]
     paths = {path for pattern in patterns for path in (root / "dev").glob(pattern)}

@@ -70,11 +70,18 @@ def populate_dev(dev: Path, shm_byte: int, devices: Sequence[Device] = ()) -> No
     mounts.mount("tare", dev / "shm", "tmpfs", mounts.MS_NOSUID, f"size={shm_byte},mode=1777")
 
 
+def open_folders(path: Path, device: Device) -> None:
+    """Make the folders between /dev and the device's node, so that every user may enter them."""
+    for folder in reversed(path.parents[: len(device.path.parents) - 2]):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+
+
 def _make_node(path: Path, device: Device) -> None:
     """Make a node of the device with the owner and mode of the host's; ``NodeError`` if the host's is gone."""
     try:
         seen = device.path.stat()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        open_folders(path, device)
         os.mknod(path, stat.S_IFCHR, os.makedev(device.major, device.minor))
         os.chown(path, seen.st_uid, seen.st_gid)
         path.chmod(stat.S_IMODE(seen.st_mode))

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from tare.host.devices import check_asked, find_devices
+from tare.host.devices import find_devices
 from tare.nodes.provider import WORK_DIRECTORY, Bind
 from tare.plan.problems import shown
 from tare.units import parse_duration_s
@@ -40,7 +40,7 @@ def normal_bind(text: str) -> str:
 
 def normal_device(text: str) -> str:
     """A kind of device, or a device's path; the ``ValueError`` says what is wrong, or that this host has none."""
-    find_devices(check_asked(text))
+    find_devices(text)
     return text
 
 
