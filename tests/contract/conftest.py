@@ -9,8 +9,8 @@ from tests.contract.contract_nodes import devices_in, made_devices, make_spec
 from tests.real_environments import BROUGHT, VARIANTS, lend_guest_parts, ready_provider
 
 from tare.environments import PROVIDERS
-from tare.host.devices import Device
 from tare.image.store import Image
+from tare.nodes.devices import Device
 from tare.nodes.provider import NodeSpec, Provider
 
 REAL = [*(name for name in PROVIDERS if name not in {"fake", *BROUGHT}), *VARIANTS]

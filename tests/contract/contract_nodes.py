@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
-from tare.host.devices import Device, find_devices
 from tare.host.facts import online_processors
 from tare.host.process import tool_environment
 from tare.image.store import Image
 from tare.measure.running import NodeTimes, running_nodes
+from tare.nodes.devices import Device, find_devices
 from tare.nodes.provider import Node, NodeSpec, Provider
 
 MEBIBYTE = 1 << 20

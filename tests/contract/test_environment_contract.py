@@ -13,11 +13,11 @@ from tests.contract.contract_nodes import MEBIBYTE, Lent, execute, has_emulated_
 
 from tare.host.cgroups import PARENT, find_hierarchies, group_of
 from tare.host.cgroups.path import parent_of
-from tare.host.devices import Device, said
 from tare.image.store import Image
 from tare.measure.clean import remove_leftovers
 from tare.measure.parity import _devices_of
 from tare.node_life import start_node
+from tare.nodes.devices import Device, said
 from tare.nodes.provider import Bind, NodeSpec, Provider, Shared, Victim
 from tare.nodes.record import recorded_nodes
 

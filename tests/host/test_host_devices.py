@@ -7,29 +7,15 @@ import pytest
 from tests.host.device_trees import (
     OPEN_NVIDIA,
     VERSION,
-    Nodes,
     energy_host,
     fabric_host,
     nvidia_host,
     write,
 )
 
-from tare.host.devices import (
-    KINDS,
-    Device,
-    check_asked,
-    closed_to,
-    fabrics,
-    find_devices,
-    gpus,
-    nvidia_driver,
-    said,
-    seen_below,
-)
+from tare.host.devices import fabrics, gpus, nvidia_driver
 from tare.host.energy import MEMORY, PACKAGE, energy, energy_counters
 from tare.host.facts import host_facts
-
-FUSE = Device(path=Path("/dev/fuse"), major=10, minor=229)
 
 
 def test_a_host_without_any_says_so_in_one_line_each(tmp_path: Path) -> None:
@@ -48,55 +34,6 @@ def test_the_ports_of_a_fabric_are_named_with_their_rate_and_state(tmp_path: Pat
         "mlx5_1 port 1 Ethernet 25 Gb/sec (1X EDR), active",
         "mlx5_1 port 2 Ethernet 40 Gb/sec (4X QDR), down",
     ]
-
-
-def test_every_node_of_a_kind_is_found_with_its_numbers(tmp_path: Path) -> None:
-    root = nvidia_host(tmp_path)
-    assert said(find_devices("nvidia", root, Nodes(root))) == (
-        "/dev/nvidia-uvm 511:0, /dev/nvidia0 195:0, /dev/nvidia1 195:1, /dev/nvidiactl 195:255"
-    )
-    assert said(find_devices("dri", root, Nodes(root))) == "/dev/dri/card0 226:0, /dev/dri/renderD128 226:128"
-
-
-def test_a_fabric_is_all_nodes_in_its_folder(tmp_path: Path) -> None:
-    root = fabric_host(tmp_path)
-    assert said(find_devices("infiniband", root, Nodes(root))) == (
-        "/dev/infiniband/rdma_cm 10:58, /dev/infiniband/uverbs0 231:192"
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_that_a_host_has_not_is_refused_in_one_sentence(kind: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"this host has no .*/dev/") as refusal:
-        find_devices(kind, tmp_path)
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ("gpu", "none of nvidia, amd, dri, infiniband"),
-        ("dev/fuse", "no path such as /dev/fuse"),
-        ("/etc/passwd", "no plain path below /dev"),
-        ("/dev/../etc/passwd", "no plain path below /dev"),
-        ("/dev/a,b", "no plain path below /dev"),
-        ("/dev/a:b", "no plain path below /dev"),
-        ("/dev/null", "every node has of its own"),
-        ("/dev/mem", "no command may have"),
-        ("/dev/pts/0", "every node has of its own"),
-    ],
-)
-def test_what_is_no_device_to_pass_is_refused(asked: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        check_asked(asked)
-
-
-def test_a_file_is_no_device_and_a_missing_one_cannot_be_looked_at(tmp_path: Path) -> None:
-    write(tmp_path, {"dev/thing": ""})
-    with pytest.raises(ValueError, match="/dev/thing is no character device"):
-        find_devices("/dev/thing", tmp_path)
-    with pytest.raises(ValueError, match="/dev/other cannot be looked at: No such file"):
-        find_devices("/dev/other", tmp_path)
 
 
 def test_the_libraries_are_those_for_computing_of_the_loaded_version_with_all_their_names(
@@ -126,25 +63,6 @@ def test_a_broken_version_is_no_driver(text: str, tmp_path: Path) -> None:
     write(tmp_path, {"proc/driver/nvidia/version": text})
     with pytest.raises(ValueError, match="not loaded"):
         nvidia_driver(tmp_path)
-
-
-def test_who_may_not_open_a_device_is_told_the_group_that_may(tmp_path: Path) -> None:
-    write(tmp_path, {"dev/kfd": ""})
-    device = Device(path=tmp_path / "dev/kfd", major=235, minor=0)
-    ours = Nodes(tmp_path, 0o660, (0, 109))
-    assert "--as 65530:109" in (closed_to(device, 65530, 65530, ours) or "")
-    assert closed_to(device, 65530, 109, ours) is None
-    assert closed_to(device, 0, 0, ours) is None
-    assert "--as root" in (closed_to(device, 65530, 109, Nodes(tmp_path, 0o600, (0, 109))) or "")
-    assert closed_to(device, 1, 1, Nodes(tmp_path)) is None
-
-
-def test_a_node_shows_what_it_has_at_the_paths(tmp_path: Path) -> None:
-    assert seen_below([FUSE], tmp_path) == "/dev/fuse missing"
-    write(tmp_path, {"dev/fuse": ""})
-    assert seen_below([FUSE], tmp_path) == "/dev/fuse no device"
-    null = Device(path=Path("/dev/null"), major=1, minor=3)
-    assert seen_below([null], Path("/")) == said([null])
 
 
 def test_packages_and_their_memory_are_counted_once(tmp_path: Path) -> None:

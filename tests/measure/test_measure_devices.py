@@ -15,15 +15,15 @@ from tests.measure.test_measure_trial import a_trial
 from tare.environments.bubblewrap import Bubblewrap
 from tare.environments.native import Native
 from tare.errors import HostError, UnequalArms
-from tare.host import devices as host_devices
 from tare.host import standing
-from tare.host.devices import Device, Driver, nvidia_driver, said
+from tare.host.devices import Driver, nvidia_driver
 from tare.image.store import Image
 from tare.measure import devices
 from tare.measure.context import Context
 from tare.measure.devices import Given, given, library_folder, provided, with_libraries
 from tare.measure.parity import expected_parity, require_equal
 from tare.measure.trial import run_trial
+from tare.nodes.devices import Device, said
 from tare.nodes.provider import Bind, Node, NodeSpec, Provider
 from tare.plan.campaign import Campaign
 from tare.records import Outcome, Parity, Rule, Status, User, Workload
@@ -56,7 +56,7 @@ def test_a_device_that_this_host_has_not_ends_the_run_in_a_sentence() -> None:
 
 
 def test_a_stored_campaign_gets_no_device_that_a_campaign_file_may_not_have() -> None:
-    with pytest.raises(HostError, match="'/dev/mem' is a device that .* no command may have"):
+    with pytest.raises(HostError, match=r"'/dev/mem' is a device that .* no command may have"):
         given(["/dev/mem"], None)
 
 
@@ -171,8 +171,8 @@ class TestInRealNodes:
     def test_a_command_reads_the_drivers_libraries_where_its_variable_leads(
         self, real: Context, driver: Driver, provider: Provider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(host_devices, "find_devices", lambda _: real.devices)
-        monkeypatch.setattr(host_devices, "nvidia_driver", lambda: driver)
+        monkeypatch.setattr(devices, "find_devices", lambda _: real.devices)
+        monkeypatch.setattr(devices, "nvidia_driver", lambda: driver)
         own = given(["nvidia"], ORDINARY)
         assert own == Given(devices=real.devices, binds=(Bind(path=library_folder()),))
         script = 'IFS=:; set -- $LD_LIBRARY_PATH; test "$(cat "$1/libcuda.so.1")" = cuda && ! touch "$1/new"'

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tare.errors import CampaignError, InputError
-from tare.plan import written
 from tare.plan.campaign import Campaign, differences, resolve, with_overrides
 from tare.records import USUAL_BOUNDS, Bounds, Environment, Layout, Limits, Workload
 from tests.plan.plan_example import GOOD, KINDS, MEMORY_BYTE, PROVIDERS, kept_and_read, load, load_text
@@ -394,28 +393,3 @@ def test_an_override_out_of_range_is_refused(tmp_path: Path, override: dict[str,
 def test_a_budget_without_end_or_sense_is_refused(tmp_path: Path, budget_s: float) -> None:
     with pytest.raises(InputError):
         with_overrides(load_text(tmp_path, GOOD), budget_s=budget_s)
-
-
-def test_devices_are_the_same_for_all_environments_and_kept_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(written, "find_devices", lambda _: ())
-    monkeypatch.setattr(PROVIDERS["docker"], "device_refusal", None, raising=False)
-    campaign = load_text(tmp_path, f'devices = ["nvidia", "/dev/fuse", "nvidia"]\n{MINIMAL}')
-    assert campaign.devices == ("nvidia", "/dev/fuse")
-    assert kept_and_read(campaign) == campaign
-
-
-def test_an_environment_that_cannot_have_devices_is_refused_where_it_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(written, "find_devices", lambda _: ())
-    monkeypatch.setattr(PROVIDERS["docker"], "device_refusal", "it is a stub", raising=False)
-    (line,) = problems(tmp_path, f'devices = ["nvidia"]\n{MINIMAL}')
-    assert "docker cannot have nvidia: it is a stub" in line
-
-
-def test_devices_that_this_host_has_not_or_that_are_none_are_refused(tmp_path: Path) -> None:
-    lines = problems(tmp_path, f'devices = ["/dev/tare-none", "gpu"]\n{MINIMAL}')
-    assert "/dev/tare-none cannot be looked at" in lines[0]
-    assert "'gpu' is none of nvidia" in lines[1]

@@ -26,11 +26,11 @@ from tests.runaways import at_large, bomb, ready, run
 
 from tare.environments import PROVIDERS
 from tare.host import standing
-from tare.host.devices import Device
 from tare.host.mounts import mounts_text, parse_mounts
 from tare.image.store import Image
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
+from tare.nodes.devices import Device
 from tare.nodes.provider import NodeNetwork, NodeSpec, Provider
 from tare.nodes.unprivileged.members import members
 from tare.records import NetworkKind, Status, Storage

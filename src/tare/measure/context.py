@@ -11,13 +11,13 @@ from pathlib import Path
 from tare.environments import PROVIDERS
 from tare.errors import NodeError
 from tare.host.cgroups.group import MOST_WEIGHT
-from tare.host.devices import Device
 from tare.host.paths import nodes_directory
 from tare.host.process_stats import ProcessStats
 from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
+from tare.nodes.devices import Device
 from tare.nodes.provider import Bind, NodeSpec, Provider, missing_network
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tare.errors import HostError, NodeError
-from tare.host import devices
-from tare.host.devices import NVIDIA, Device, Driver
+from tare.host.devices import NVIDIA, Driver, nvidia_driver
 from tare.host.paths import state_directory
 from tare.host.privileges import ordinary_user
 from tare.host.removal import remove_what_goes
 from tare.measure.instances import Instance, run_aside
+from tare.nodes.devices import LABEL, Device, closed_to, find_devices, said
 from tare.nodes.provider import Bind
 from tare.plan.campaign import Campaign
 from tare.records import OptionValue, User, Workload
@@ -43,8 +43,8 @@ def given(asked: Sequence[str], user: User | None) -> Given:
     ``HostError`` if one is missing, or if the commands' user may not open it.
     """
     try:
-        here = [device for each in asked for device in devices.find_devices(each)]
-        driver = devices.nvidia_driver() if NVIDIA in asked else None
+        here = [device for each in asked for device in find_devices(each)]
+        driver = nvidia_driver() if NVIDIA in asked else None
     except ValueError as error:
         raise HostError(f"devices: {error}") from error
     unique = tuple({device.path: device for device in here}.values())
@@ -62,7 +62,7 @@ def _closed(device: Device, user: User | None) -> str | None:
         return (
             None if allowed else f"you may not read and write {device.path}; join its group, or run as root"
         )
-    return None if user is None else devices.closed_to(device, user.uid, user.gid)
+    return None if user is None else closed_to(device, user.uid, user.gid)
 
 
 def library_folder() -> Path:
@@ -128,7 +128,7 @@ def _leading(workload: Workload, folder: Path) -> Workload:
 
 def expected(asked: Sequence[Device]) -> Mapping[str, str]:
     """What every node must have, as ``Parity.host`` says it."""
-    return {devices.LABEL: devices.said(asked)} if asked else {}
+    return {LABEL: said(asked)} if asked else {}
 
 
 def refuse_closed(instance: Instance) -> None:

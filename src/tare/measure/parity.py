@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import NodeError, UnequalArms
-from tare.host import cgroups, devices
+from tare.host import cgroups
 from tare.host.cgroups.path import parent_of, path_settings
 from tare.host.kernel_files import read_text
 from tare.host.privileges import ordinary_user
 from tare.host.standing import resource_limits, standing
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
+from tare.nodes.devices import LABEL, seen_below
 from tare.nodes.provider import Node, Provider
 from tare.nodes.unprivileged.limits import command_limits
 from tare.records import ROOT, Bounds, Parity
@@ -103,8 +104,8 @@ def _devices_of(node: Node) -> dict[str, str]:
     """The devices at the asked paths, as the host sees them below the node's root."""
     if not node.spec.devices or node.init_pid is None:
         return {}
-    seen = devices.seen_below(node.spec.devices, Path(f"/proc/{node.init_pid}/root"))
-    return {} if seen is None else {devices.LABEL: seen}
+    seen = seen_below(node.spec.devices, Path(f"/proc/{node.init_pid}/root"))
+    return {} if seen is None else {LABEL: seen}
 
 
 def _texts_and_numbers(answer: Any) -> dict[str, Any]:

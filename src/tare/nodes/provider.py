@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tare.host.cgroups import Settings, group_of
-from tare.host.devices import Device
+from tare.nodes.devices import Device
 from tare.nodes.group import LocalGroup, SandboxGroup
 from tare.records import Bounds, NetworkKind, OptionValue, Storage, User
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import NodeError
-from tare.host.devices import Device, check_asked
 from tare.host.own_files import open_own
 from tare.host.paths import nodes_directory
 from tare.host.trust import distrust, made
 from tare.nodes.codec import decode, encode
+from tare.nodes.devices import Device, check_asked
 from tare.nodes.provider import NodeSpec
 
 RECORD = "node.json"

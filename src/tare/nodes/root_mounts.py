@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import mounts, network_namespace
-from tare.host.devices import Device
 from tare.nodes import layer
+from tare.nodes.devices import Device
 from tare.nodes.provider import WORK_DIRECTORY, NodeSpec
 
 _NODES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from tare.host.devices import find_devices
+from tare.nodes.devices import find_devices
 from tare.nodes.provider import WORK_DIRECTORY, Bind
 from tare.plan.problems import shown
 from tare.units import parse_duration_s
