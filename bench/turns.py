@@ -89,11 +89,11 @@ def measured(campaign: Campaign, planted: Mapping[str, float]) -> Sequence[Outco
     """All arms natively; the planted ones do so much more work in each slice."""
     plain, checked = Player.turn, slices._refuse_other_results  # noqa: SLF001 - other work has other results
 
-    def more_work(self: Player, token: str, *, counted: bool = False) -> list[Mapping[str, Any]]:
+    def more_work(self: Player, token: str) -> list[Mapping[str, Any]]:
         piece, count = token.split()
         units = round(int(count) * (1 + planted.get(self.name, 0.0)))
         _added[self.name, piece] = units / int(count) - 1
-        return plain(self, f"{piece} {units}", counted=counted)
+        return plain(self, f"{piece} {units}")
 
     Player.turn = more_work  # type: ignore[method-assign]
     slices._refuse_other_results = lambda *_: None  # noqa: SLF001

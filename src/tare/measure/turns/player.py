@@ -4,7 +4,7 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -98,11 +98,8 @@ class Player:
             for stopwatch in self.stopwatches:
                 stopwatch.go()
 
-    def turn(self, token: str, *, counted: bool = False) -> list[Mapping[str, Any]]:
-        """Let all instances do one slice; return each one's report, or nothing if the trial is lost.
-
-        ``counted``: it is one of the rounds.
-        """
+    def turn(self, token: str) -> list[Mapping[str, Any]]:
+        """Let all instances do one slice; return each one's report, or nothing if the trial is lost."""
         answers: list[Mapping[str, Any]] = []
         if not self.playing:
             return answers
@@ -110,8 +107,11 @@ class Player:
             usage = CpuUsage(self.ready.watched.all_groups)
             self._waited()
             try:
-                with self.look.turn() if counted else nullcontext():
-                    answers = self._took(token)
+                for stopwatch in self.stopwatches:
+                    stopwatch.turn(token)
+                answers = [
+                    stopwatch.await_took(self.attempt.trial.limits.time_s) for stopwatch in self.stopwatches
+                ]
             except Exception as error:
                 self._end_commands()
                 # If a limit killed the program, that is the better reason.
@@ -123,11 +123,6 @@ class Player:
             self.turns += 1
             self._between = CpuUsage(self.ready.watched.all_groups), time.monotonic()
         return answers
-
-    def _took(self, token: str) -> list[Mapping[str, Any]]:
-        for stopwatch in self.stopwatches:
-            stopwatch.turn(token)
-        return [stopwatch.await_took(self.attempt.trial.limits.time_s) for stopwatch in self.stopwatches]
 
     def glance(self) -> None:
         """Look at clocks and levels, while no arm has its turn."""
