@@ -3,6 +3,7 @@
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,10 @@ from rich.console import Console
 from tare.host.energy import PACKAGE
 from tare.measure.signals import FAMILIES
 from tare.measure.signals.family import TextSource
-from tare.measure.signals.hardware import Energy
+from tare.measure.signals.hardware import Energy, WrappingCounter
 from tare.measure.signals.place import Place
 from tare.pipeline import run_campaign
-from tare.records import Analysis
+from tare.records import Analysis, Turns, Way, Workload
 from tare.report.brief import print_brief
 from tests.fake_campaign import Listener, fake_campaign, fake_request
 
@@ -30,9 +31,15 @@ class Growing(TextSource):
         return b"%d" % self._count_uj
 
 
+class Counter(WrappingCounter):
+    def __init__(self) -> None:
+        super().__init__("", 1 << 60)
+        self._file = Growing()
+
+
 class Counted(Energy):
     def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - as everywhere
-        return [Growing()]
+        return [Counter()]
 
 
 def count_with(energy: Energy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,3 +75,21 @@ def test_a_host_that_counts_none_has_no_such_metric(tmp_path: Path, monkeypatch:
     assert {outcome.missing_signals["energy_j"] for outcome in analysis.outcomes} == {
         "this host counts no energy (no RAPL)"
     }
+
+
+@pytest.mark.usefixtures("fake_image")
+def test_where_arms_take_turns_only_an_arms_own_rounds_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the search for the work of a slice, natively, nor what is between the turns."""
+    count_with(Counted(PACKAGE), monkeypatch)
+    work = Workload(name="work", kind="fake", options={"slices": True}, way=Way.SLICES)
+    campaign = replace(fake_campaign(workload=work, blocks=1), turns=Turns(rounds=5, processes=2))
+    analysis = run_campaign(fake_request(campaign, tmp_path / "result"), Listener())
+    energies = [
+        sample.value
+        for outcome in analysis.outcomes
+        for sample in outcome.samples
+        if sample.name == "energy_j"
+    ]
+    assert energies == [pytest.approx(2.0 * 5 * 2)] * 3

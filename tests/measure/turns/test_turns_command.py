@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from tests.fake_campaign import Listener, fake_campaign
+from tests.test_energy_flow import Counted, count_with
 
 from tare.host.cgroups.freezer import Freezer, freezer_of
 from tare.host.cgroups.hierarchies import V1
+from tare.host.energy import PACKAGE
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure import session
@@ -73,6 +75,20 @@ def test_an_unmodified_program_is_frozen_between_its_turns(tmp_path: Path) -> No
         walls = [sample for sample in outcome.samples if sample.name == "wall_s"]
         assert [sample.round for sample in walls] == list(range(len(walls)))
         assert all(run.exit_code == 0 for run in outcome.instances)
+
+
+@pytest.mark.usefixtures("image")
+def test_the_energy_of_a_frozen_program_is_that_of_its_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count_with(Counted(PACKAGE), monkeypatch)
+    monkeypatch.setattr(frozen, "unsuited", lambda _: None)  # on a busy machine it waits
+    outcomes, _ = outcomes_of(command(Way.FREEZER, "python3", "-c", WORK), tmp_path / "result")
+    for outcome in outcomes:
+        assert outcome.reason is None
+        assert outcome.turns is not None
+        energies = [sample.value for sample in outcome.samples if sample.name == "energy_j"]
+        assert energies == [pytest.approx(2.0 * outcome.turns.turns)]
 
 
 @pytest.mark.usefixtures("image")

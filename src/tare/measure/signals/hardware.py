@@ -5,7 +5,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.host.energy import PACKAGE, ROOT, energy_counters
+from tare.host import energy
+from tare.host.energy import PACKAGE, energy_counters
 from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -95,7 +96,8 @@ class WrappingCounter(TextSource):
     """
 
     def __init__(self, path: str, range_of_it: int) -> None:
-        self._file, self._range = File(path), range_of_it
+        self._file: TextSource = File(path)
+        self._range = range_of_it
         self._last: int | None = None
         self._grown = 0
         self._unknown: str | None = None
@@ -142,14 +144,16 @@ class Energy(SignalFamily):
 
     wraps = True
 
-    def __init__(self, kind: str, root: Path = ROOT) -> None:
-        """``kind``: ``PACKAGE`` or ``MEMORY``."""
+    def __init__(self, kind: str, root: Path | None = None) -> None:
+        """``kind``: ``PACKAGE`` or ``MEMORY``; ``root``: ``None`` for this host's."""
         self._kind, self._root = kind, root
         self._name = ENERGY if kind == PACKAGE else "memory_energy_j"
         self.kinds = (Kind(name=self._name, unit="J", scope=Scope.HOST),)
 
     def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
-        counters = [counter for counter in energy_counters(self._root) if counter.kind == self._kind]
+        counters = [
+            counter for counter in energy_counters(self._root or energy.ROOT) if counter.kind == self._kind
+        ]
         if not counters:
             what = "energy" if self._kind == PACKAGE else "energy of its memory"
             raise Unreadable(f"this host counts no {what} (no RAPL)")
