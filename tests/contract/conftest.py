@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every real environment of the list, as the contract's tests get it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.contract_nodes import devices_in, made_devices, make_spec
+from tests.contract.contract_nodes import make_spec
 from tests.real_environments import BROUGHT, VARIANTS, lend_guest_parts, ready_provider
 
 from tare.environments import PROVIDERS
 from tare.image.store import Image
-from tare.nodes.devices import Device
 from tare.nodes.provider import NodeSpec, Provider
 
 REAL = [*(name for name in PROVIDERS if name not in {"fake", *BROUGHT}), *VARIANTS]
@@ -25,12 +23,6 @@ def state(state: Path) -> Path:
 @pytest.fixture(params=REAL)
 def provider(request: pytest.FixtureRequest, image: Image, state: Path) -> Provider:  # noqa: ARG001 - before the probe
     return ready_provider(request, image)
-
-
-@pytest.fixture
-def devices() -> Iterator[tuple[Device, ...]]:
-    with made_devices() as folder:
-        yield devices_in(folder)
 
 
 @pytest.fixture

@@ -68,7 +68,13 @@ def execute(
 
 @contextmanager
 def made_devices() -> Iterator[Path]:
-    """A folder below /dev with nodes that no technology has by itself: the last one, rules of control groups forbid."""
+    """A folder below /dev with nodes that no technology has by itself: the last one, rules of control groups forbid.
+
+    An ordinary user cannot make any, and has those in the folder ``$DEVICES``.
+    """
+    if given := os.environ.get("DEVICES"):
+        yield Path(given)
+        return
     folder = Path(f"/dev/tare-test-{secrets.token_hex(4)}")
     folder.mkdir()
     try:

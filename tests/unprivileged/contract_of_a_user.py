@@ -18,7 +18,7 @@ import pytest
 from tests.contract import test_environment_confinement as confinement
 from tests.contract import test_environment_contract as contract
 from tests.contract import test_environment_endings as endings
-from tests.contract.contract_nodes import devices_in, execute, make_spec, running
+from tests.contract.contract_nodes import execute, make_spec, running
 from tests.environments.environment_example import way_to_stopwatch
 from tests.fake_campaign import fake_context
 from tests.machine import Machine
@@ -30,7 +30,6 @@ from tare.host.mounts import mounts_text, parse_mounts
 from tare.image.store import Image
 from tare.measure.stopwatch import Command, Stopwatch
 from tare.measure.verify_limits import verify
-from tare.nodes.devices import Device
 from tare.nodes.provider import NodeNetwork, NodeSpec, Provider
 from tare.nodes.unprivileged.members import members
 from tare.records import NetworkKind, Status, Storage
@@ -77,12 +76,6 @@ def machine() -> Iterator[Machine]:
 @pytest.fixture
 def provider() -> Provider:
     return PROVIDERS[TECHNOLOGY]
-
-
-@pytest.fixture
-def devices() -> tuple[Device, ...]:
-    """Which root has made, and anybody may open."""
-    return devices_in(Path(os.environ["DEVICES"]))
 
 
 @pytest.fixture
