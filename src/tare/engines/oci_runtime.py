@@ -70,11 +70,17 @@ class OwnMount(TypedDict):
     options: NotRequired[list[str]]
 
 
+class OwnResources(TypedDict):
+    """What the runtime would allow and limit by a control group."""
+
+    devices: NotRequired[list[dict[str, Any]]]
+
+
 class OwnLinux(TypedDict):
     """The part of the configuration that only Linux has."""
 
     namespaces: list[dict[str, str]]
-    resources: NotRequired[dict[str, Any]]
+    resources: NotRequired[OwnResources]
 
 
 class OwnConfiguration(TypedDict):
@@ -170,7 +176,7 @@ def _devices(own: OwnLinux, spec: NodeSpec) -> dict[str, Any]:
     ]
     if not listed:
         return {}
-    resources = own.get("resources", {})
+    resources: OwnResources = own.get("resources", {})
     allowed = [
         {"allow": True, "type": "c", "major": each.major, "minor": each.minor, "access": "rwm"}
         for each in spec.devices
