@@ -205,6 +205,7 @@ def any_device(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_arm_is_to_have_the_devices(requests: list[Request]) -> None:
     request = asked(replace(ASKED, devices=("nvidia", "/dev/fuse", "nvidia")), requests)
     assert request.campaign.devices == ("nvidia", "/dev/fuse")
+    assert {workload.way for workload in request.campaign.workloads} == {Way.WHOLE}
 
 
 @pytest.mark.usefixtures("any_device", "requests")

@@ -244,7 +244,8 @@ def _words(option: str, text: str | None) -> list[str]:
 def _way(options: WeighOptions) -> Way:
     if options.turns:
         return Way.SLICES
-    return Way.WHOLE if options.whole or options.profile or options.metrics else Way.FREEZER
+    whole = options.whole or options.profile or options.metrics or options.devices
+    return Way.WHOLE if whole else Way.FREEZER
 
 
 def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fake_campaign import Listener, fake_campaign
+from tests.fake_campaign import Listener, fake_campaign, fake_context
+from tests.measure.test_measure_trial import a_trial
 from tests.test_energy_flow import Counted, count_with
 
 from tare.host.cgroups.freezer import Freezer, freezer_of
@@ -19,9 +20,11 @@ from tare.journal.result import ResultFolder
 from tare.measure import session
 from tare.measure.campaign import Request, measure_campaign
 from tare.measure.context import Context
+from tare.measure.stopping import cell_of
 from tare.measure.turns import frozen
 from tare.measure.turns.player import Player
 from tare.measure.turns.together import run_together
+from tare.nodes.devices import Device
 from tare.nodes.freezer import node_freezer
 from tare.nodes.group import LocalGroup
 from tare.nodes.provider import Node, NodeGroup
@@ -89,6 +92,16 @@ def test_the_energy_of_a_frozen_program_is_that_of_its_turns(
         assert outcome.turns is not None
         energies = [sample.value for sample in outcome.samples if sample.name == "energy_j"]
         assert energies == [pytest.approx(2.0 * outcome.turns.turns)]
+
+
+def test_a_program_with_a_device_runs_whole_since_the_device_is_not_frozen(
+    tmp_path: Path, programs: Path
+) -> None:
+    fuse = Device(path=Path("/dev/fuse"), major=10, minor=229)
+    context = replace(fake_context(tmp_path, programs), devices=(fuse,))
+    trial = a_trial(command(Way.FREEZER, "true"), "native")
+    assert run_together(context, [trial]) is None
+    assert "works on while its program is frozen" in context.whole[cell_of(trial)]
 
 
 @pytest.mark.usefixtures("image")
