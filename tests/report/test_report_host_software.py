@@ -59,7 +59,7 @@ def test_the_answer_names_what_differs_and_both_costs_together(analysis: Analysi
     assert len(lines) <= 6
     (host,) = [line for line in lines if " lxc: " in line]
     (docker,) = [line for line in lines if " docker: " in line]
-    assert "other C library than the image's" in host
+    assert "differs from the image in C library" in host
     assert "+12.10 to +13.00 % against the host's build" in docker
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from tare.analyze.answers import joined
 from tare.analyze.sentence import signed_range
 from tare.drawing.artist import Artist
 from tare.foreign import one_line
@@ -93,7 +94,7 @@ def share_said(share: HostShare) -> str:
 def differing_said(compared: Software) -> str:
     """Which parts are not the same."""
     labels = [part.label for part in compared.parts if not part.same]
-    return f"other {', '.join(labels)} than the image's" if labels else "the same files as the image's"
+    return f"differs from the image in {joined(labels)}" if labels else "has the same files as the image"
 
 
 def _part_said(part: SoftwarePart) -> str:
@@ -111,9 +112,7 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # n
     for share in analysis.host_shares:
         console.print(Text(f"{one_line(share.environment)} ({place(share.cell)}): {share_said(share)}"))
     for compared in software(analysis):
-        console.print(
-            Text(f"{one_line(compared.program)}: the host has {differing_said(compared)}. {LISTED}")
-        )
+        console.print(Text(f"{one_line(compared.program)}: the host {differing_said(compared)}. {LISTED}"))
         for part in compared.parts:
             console.print(Text(f"  {part.label}: {_part_said(part)}"))
 
