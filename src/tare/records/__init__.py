@@ -70,6 +70,15 @@ from tare.records.comparisons import (
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
+from tare.records.imported import (
+    ImportedComparison,
+    ImportedDifference,
+    ImportedFigure,
+    ImportedMeasurements,
+    ImportedSeries,
+    ImportedSource,
+    Lack,
+)
 from tare.records.integrity import Damage, Fault, Integrity, Seen
 from tare.records.looks import (
     USUAL_MARGIN,
@@ -243,6 +252,12 @@ __all__ = [
     "HistoryPoint",
     "HistorySeries",
     "HostLoad",
+    "ImportedComparison",
+    "ImportedDifference",
+    "ImportedFigure",
+    "ImportedMeasurements",
+    "ImportedSeries",
+    "ImportedSource",
     "Incomparable",
     "InstanceRun",
     "Integrity",
@@ -250,6 +265,7 @@ __all__ = [
     "InterventionVerdict",
     "IterationCourse",
     "IterationSeries",
+    "Lack",
     "Layout",
     "Levels",
     "Limits",
