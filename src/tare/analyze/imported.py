@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of other tools: each arm against the first, by the intervals that ``tare compare`` has for native's time."""
+"""Measurements of other tools: each arm against the first, by the intervals that native's own time has in a comparison."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tare.analyze.apart import change_word, own_value, side_of_values
-from tare.analyze.imported_sentence import difference_said, named
 from tare.analyze.looks import EQUIVALENCE_ERROR
 from tare.records import (
     USUAL_MARGIN,
@@ -44,7 +43,8 @@ def compare_imported(read: ImportedMeasurements) -> ImportedComparison:
     """
     arms = tuple(dict.fromkeys(series.arm for series in read.series))
     own = {arm: _by_figure(read.series, arm) for arm in arms}
-    compared, incomparable = [], []
+    compared: list[_Compared] = []
+    incomparable: list[Incomparable] = []
     for arm in arms[1:]:
         incomparable += _lacking(arms[0], arm, own[arms[0]], own[arm])
         for figure, reference in own[arms[0]].items():
@@ -105,7 +105,6 @@ def _compared(reference: ImportedSeries, series: ImportedSeries) -> _Compared:
         p_value=difference_p,
         claims=1,
         margin=USUAL_MARGIN,
-        sentence="",
     )
     return _Compared(difference, equivalence_p)
 
@@ -116,8 +115,7 @@ def _in_family(compared: Sequence[_Compared]) -> Iterator[ImportedDifference]:
     equivalences = adjusted([each.equivalence_p for each in compared], exploratory=True)
     for each, difference_p, equivalence_p in zip(compared, differences, equivalences, strict=True):
         judged = replace(each.difference, p_value=difference_p, claims=len(compared))
-        judged = replace(judged, word=change_word(judged.change, difference_p, equivalence_p))
-        yield replace(judged, sentence=difference_said(judged))
+        yield replace(judged, word=change_word(judged.change, difference_p, equivalence_p))
 
 
 def _alike(reference: ImportedSeries, series: ImportedSeries) -> bool:
@@ -138,7 +136,9 @@ def _lacking(
             reason = f"the units differ: {_said(first[figure])} and {_said(later[figure])}"
         else:
             continue
-        yield Incomparable(first=reference, later=arm, what=named(*figure), reason=reason)
+        yield Incomparable(
+            first=reference, later=arm, what=" of ".join(filter(None, reversed(figure))), reason=reason
+        )
 
 
 def _said(series: ImportedSeries) -> str:

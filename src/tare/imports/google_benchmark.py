@@ -13,7 +13,12 @@ from tare.untrusted import of_kind, start_of
 
 _UNIT_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _METRICS = {"real_time": "wall_s", "cpu_time": "cpu_s"}
-_FACTS = {"host_name": "host", "num_cpus": "processors", "mhz_per_cpu": "MHz", "cpu_scaling_enabled": "frequency scaling"}
+_FACTS = {
+    "host_name": "host",
+    "num_cpus": "processors",
+    "mhz_per_cpu": "MHz",
+    "cpu_scaling_enabled": "frequency scaling",
+}
 
 
 class _Run(TypedDict):
@@ -24,11 +29,6 @@ class _Run(TypedDict):
     error_occurred: NotRequired[bool]
     error_message: NotRequired[str]
     skipped: NotRequired[bool]
-
-
-class _Output(TypedDict):
-    context: dict[str, object]
-    benchmarks: list[_Run]
 
 
 def _recognizes(document: Document) -> bool:
@@ -60,7 +60,9 @@ def _remark(run: _Run) -> str:
 def _reading(run: _Run, key: str) -> Reading:
     unit = run.get("time_unit", "ns")
     if unit not in _UNIT_S:
-        raise ValueError(f"{start_of(run['name'])} has the unit {start_of(unit)}, none of {', '.join(_UNIT_S)}")
+        raise ValueError(
+            f"{start_of(run['name'])} has the unit {start_of(unit)}, none of {', '.join(_UNIT_S)}"
+        )
     value = of_kind(float, dict(run)[key])
     return Reading(
         subject=run.get("run_name", run["name"]),

@@ -4,6 +4,7 @@
 Means, and the user and system time, of which it keeps the mean alone, are not read.
 """
 
+from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
 from tare.imports.reading import Document, Format, Parsed, Reading, checked
@@ -43,14 +44,18 @@ def _parse(document: Document) -> Parsed:
         for time_s, code in zip(command["times"], _codes(command), strict=True)
         if code == 0
     )
-    return Parsed(readings=readings, remarks=tuple(_failed(command) for command in commands if _failed(command)))
+    return Parsed(
+        readings=readings, remarks=tuple(_failed(command) for command in commands if _failed(command))
+    )
 
 
-def _codes(command: _Command) -> list[int | None]:
+def _codes(command: _Command) -> Sequence[int | None]:
     """The exit code of each run; versions before 1.12 keep none, but end at the first that is not 0."""
-    codes = command.get("exit_codes", [0] * len(command["times"]))
+    codes = command.get("exit_codes") or [0 for _ in command["times"]]
     if len(codes) != len(command["times"]):
-        raise ValueError(f"{start_of(command['command'])} has {len(command['times'])} times, {len(codes)} exit codes")
+        raise ValueError(
+            f"{start_of(command['command'])} has {len(command['times'])} times, {len(codes)} exit codes"
+        )
     return codes
 
 

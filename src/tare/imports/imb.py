@@ -32,7 +32,8 @@ def _parse(document: Document) -> Parsed:
 
 
 def _readings(text: str) -> Iterator[Reading]:
-    subject, columns = "", []
+    subject = ""
+    columns: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if begun := _BEGIN.fullmatch(line):
             subject, columns = begun[1], []

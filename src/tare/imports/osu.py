@@ -36,7 +36,8 @@ def _parse(document: Document) -> Parsed:
 
 
 def _readings(text: str) -> Iterator[Reading]:
-    title, columns = "", []
+    title = ""
+    columns: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if begun := _TITLE.match(line):
             title, columns = begun[1], []
@@ -48,7 +49,9 @@ def _readings(text: str) -> Iterator[Reading]:
 
 def _of_line(number: int, title: str, columns: list[str], fields: list[str]) -> Iterator[Reading]:
     if len(fields) < len(columns):
-        raise ValueError(f"line {number} has {len(fields)} fields under {len(columns)} titles: it is cut short")
+        raise ValueError(
+            f"line {number} has {len(fields)} fields under {len(columns)} titles: it is cut short"
+        )
     for column, text in zip(columns, fields, strict=False):
         if column in _COLUMNS:
             metric, unit, factor, direction = _COLUMNS[column]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a parser of another tool's output gives, and what it is given. Texts are not trusted: any fault is a ``ValueError``."""
+"""What a parser of another tool's output is given, and what it gives. Any fault of a text is a ``ValueError``."""
 
 import re
 from collections.abc import Callable, Mapping

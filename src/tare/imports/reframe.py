@@ -43,11 +43,6 @@ class _Run(TypedDict):
     testcases: list[_Case]
 
 
-class _Report(TypedDict):
-    session_info: dict[str, object]
-    runs: list[_Run]
-
-
 def _is_report(document: Document) -> bool:
     return document.has("session_info", "runs")
 
@@ -58,14 +53,18 @@ def _parse_report(document: Document) -> Parsed:
     passed = [case for case in cases if case["result"] == "pass"]
     host = of_kind(dict, document.json["session_info"]).get("hostname")
     readings = [each for case in passed for each in _of_case(case)]
-    return _parsed(readings, len(cases) - len(passed), len(cases), {} if host is None else {"host": str(host)})
+    return _parsed(
+        readings, len(cases) - len(passed), len(cases), {} if host is None else {"host": str(host)}
+    )
 
 
 def _of_case(case: _Case) -> Iterator[Reading | str]:
     place = _place(case["system"], case.get("partition"), case.get("environ"))
     for name, values in (case.get("perfvalues") or {}).items():
         if len(values) <= _UNIT:
-            raise ValueError(f"{start_of(name)} has {len(values)} entries, not value, reference, thresholds and unit")
+            raise ValueError(
+                f"{start_of(name)} has {len(values)} entries, not value, reference, thresholds and unit"
+            )
         yield _reading(case["name"], place, name.rpartition(":")[2], values)
 
 
@@ -94,7 +93,9 @@ def _row(number: int, columns: Sequence[str], line: str) -> Mapping[str, str]:
 def _of_row(row: Mapping[str, str], names: Iterable[str]) -> Iterator[Reading | str]:
     place = _place(row["system"], row.get("partition"), row.get("environ"))
     for name in names:
-        fields = [row.get(f"{name}_{key}", "") for key in ("value", "ref", "lower_thres", "upper_thres", "unit")]
+        fields = [
+            row.get(f"{name}_{key}", "") for key in ("value", "ref", "lower_thres", "upper_thres", "unit")
+        ]
         if fields[0] in _ABSENT:
             continue
         limits = [None if text in _ABSENT else text for text in fields[_LIMITS]]
@@ -139,7 +140,9 @@ def _parsed(readings: Iterable[Reading | str], failed: int, runs: int, facts: Ma
     if failed:
         remarks.append(f"{failed} of {runs} runs did not pass")
     return Parsed(
-        readings=tuple(each for each in given if isinstance(each, Reading)), facts=facts, remarks=tuple(remarks)
+        readings=tuple(each for each in given if isinstance(each, Reading)),
+        facts=facts,
+        remarks=tuple(remarks),
     )
 
 

@@ -43,7 +43,9 @@ def _refuse_twins(sources: Sequence[Source]) -> None:
     names = [source.name for source in sources]
     for source in sources:
         if names.count(source.name) > 1:
-            raise InputError(f"two inputs are called {source.name}; give one of them a name: NAME={source.path}")
+            raise InputError(
+                f"two inputs are called {source.name}; give one of them a name: NAME={source.path}"
+            )
 
 
 def _placed(source: Source, *, alone: bool) -> Iterator[_Placed]:

@@ -96,7 +96,6 @@ class ImportedDifference:
     claims: int
     margin: float
     """The fraction that counts as no difference."""
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

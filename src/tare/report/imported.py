@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurements of other tools: what each arm has, how it differs from the first, what they lack; and the JSON."""
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from tare.drawing.table import figures_table
 from tare.drawing.words import quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import (
@@ -24,55 +22,63 @@ from tare.report.across_results import (
     print_fact_differences,
     print_incomparable,
 )
+from tare.report.imported_sentence import difference_said, what
 from tare.report.shape import ByName, EstimateShape, JsonShape, Number, Versioned, in_unit, key, printed
 
 _MOST_LINES = 10
 _RANK = {ChangeWord.LARGER: 0, ChangeWord.SMALLER: 0, ChangeWord.UNDECIDED: 1, ChangeWord.ALIKE: 2}
 _STYLE = {ChangeWord.LARGER: "red", ChangeWord.SMALLER: "green", ChangeWord.ALIKE: "green"}
 LACKS = {
-    Lack.ORDER: "turns in random order: whatever changed on the machine between the arms counts as a difference",
-    Lack.CONTROL: "a second native run: how far the same thing differs from itself is not known",
+    Lack.ORDER: "turns in random order: a change of the machine between two arms counts as a difference",
+    Lack.CONTROL: "a control: how far the same thing differs from itself is not known",
     Lack.HOST: "proof that host, limits and program were the same",
 }
 """What is missing, in words."""
 
 
 def print_imported(comparison: ImportedComparison, console: Console, *, verbose: bool) -> None:
-    """Print the differences, what differs, what is not compared, and what the data lack; ``verbose`` adds all figures."""
+    """Print the differences, what differs, what is not compared, and what the data lack.
+
+    ``verbose`` adds all figures.
+    """
     for arm in comparison.arms[1:]:
-        console.print(Text(f"{one_line(arm)} against {one_line(comparison.arms[0])}", style="bold"))
-        _print_differences([each for each in comparison.differences if each.arm == arm], console, verbose)
+        own = [each for each in comparison.differences if each.arm == arm]
+        _print_differences(own, console, verbose=verbose)
+        if not own:
+            console.print(
+                Text(f"{one_line(arm)} against {one_line(comparison.arms[0])}: nothing can be compared")
+            )
     if verbose:
-        console.print(figures_table(("arm", "what", "centre", "interval", "n"), _rows(comparison.figures)))
+        _print_figures(comparison, console)
     if comparison.unlike:
         print_fact_differences(comparison.unlike, console)
     print_incomparable(comparison.incomparable, console, verbose=verbose)
     _print_left_out(comparison.left_out, console)
-    if comparison.arms[1:]:
-        _print_lacks(comparison, console)
+    _print_lacks(comparison, console)
 
 
-def _print_differences(differences: list[ImportedDifference], console: Console, verbose: bool) -> None:
+def _print_differences(differences: list[ImportedDifference], console: Console, *, verbose: bool) -> None:
     ranked = sorted(differences, key=lambda each: (_RANK[each.word], each.p_value))
     for each in ranked if verbose else ranked[:_MOST_LINES]:
-        console.print(Text(one_line(each.sentence), style=_STYLE.get(each.word, "")))
+        console.print(Text(difference_said(each), style=_STYLE.get(each.word, "")))
     if not verbose and len(ranked) > _MOST_LINES:
         console.print(Text(f"{len(ranked) - _MOST_LINES} more with --verbose"))
-    if not ranked:
-        console.print(Text("nothing can be compared"))
 
 
-def _rows(figures: Iterable[ImportedFigure]) -> Iterator[tuple[str, ...]]:
-    for each in figures:
-        series = each.series
-        what = ", ".join(filter(None, (series.subject, series.metric)))
-        yield (
-            one_line(series.arm, 60),
-            one_line(what, 80),
-            quantity(each.value.point, one_line(series.unit, 20)),
-            quantity_interval(each.value, one_line(series.unit, 20)),
-            str(each.value.n),
-        )
+def _print_figures(comparison: ImportedComparison, console: Console) -> None:
+    for arm in comparison.arms:
+        console.print(Text(one_line(arm), style="bold"))
+        for each in comparison.figures:
+            if each.series.arm == arm:
+                console.print(Text(f"- {_figure(each)}"))
+
+
+def _figure(figure: ImportedFigure) -> str:
+    """Such as "wall_s of sum/1000: 453.2 ns, interval 437-467 ns (n = 8)"."""
+    series, value, unit = figure.series, figure.value, one_line(figure.series.unit, 40)
+    interval = "no interval" if value.low is None else f"interval {quantity_interval(value, unit)}"
+    name = what(series.subject, series.metric)
+    return f"{name}: {quantity(value.point, unit)}, {interval} (n = {value.n})"
 
 
 def _print_left_out(left_out: tuple[str, ...], console: Console) -> None:
@@ -84,7 +90,7 @@ def _print_left_out(left_out: tuple[str, ...], console: Console) -> None:
 
 def _print_lacks(comparison: ImportedComparison, console: Console) -> None:
     tools = ", ".join(dict.fromkeys(source.kind for source in comparison.sources))
-    console.print(Text(f"Measured by {tools}, not by Tare. The intervals hold only without what this lacks:"))
+    console.print(Text(f"Measured by {tools}, not by Tare. It lacks:"))
     for lack in comparison.lacks:
         console.print(Text(f"- {LACKS[lack]}"))
 
@@ -133,7 +139,7 @@ class ImportedDifferenceShape(JsonShape):
     p_value: Number = key("of no difference, adjusted; 1 where it is above the permitted error")
     claims: int = key("number of claims")
     margin: Number = key("the fraction that counts as no difference")
-    sentence: str = key("the same in words")
+    sentence: str = key("the same in words", difference_said)
 
 
 class PrintedImports(Versioned):
