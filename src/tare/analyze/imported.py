@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of other tools: each arm against the first, by the intervals that native's own time has in a comparison."""
+"""Measurements of other tools: each arm against the first, by the intervals that native's own time has there."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,12 +65,14 @@ def _by_figure(series: Sequence[ImportedSeries], arm: str) -> dict[_Figure, Impo
     return {(each.subject, each.metric): each for each in series if each.arm == arm}
 
 
-def _side(series: ImportedSeries) -> Side:
-    """Of the time per work; each end lies farther out by as much as rounding may have moved all values."""
+def _moved(series: ImportedSeries) -> float:
+    """How far rounding may have moved all values of a series together, as a logarithm."""
+    return math.log1p(series.rounding)
+
+
+def _side(series: ImportedSeries, moved: float) -> Side:
+    """Of the time per work; each end lies farther out by ``moved``."""
     side = side_of_values([log_time_per_work(value, series.direction) for value in series.values])
-    moved = math.log1p(series.rounding)
-    if not moved:
-        return side
 
     def widened(error: float) -> Estimate:
         estimate = side(error)
@@ -78,15 +80,19 @@ def _side(series: ImportedSeries) -> Side:
             return estimate
         return replace(estimate, low=estimate.low - moved, high=estimate.high + moved)
 
-    return widened
+    return widened if moved else side
 
 
 def _figure(series: ImportedSeries) -> ImportedFigure:
-    return ImportedFigure(series=series, value=own_value(_side(series)(ERROR), series.direction))
+    return ImportedFigure(
+        series=series, value=own_value(_side(series, _moved(series))(ERROR), series.direction)
+    )
 
 
 def _compared(reference: ImportedSeries, series: ImportedSeries) -> _Compared:
-    sides = _side(reference), _side(series)
+    # Rounding does not scatter, so that what it does to both adds up; squares of distances would add up to less.
+    moved = _moved(reference) + _moved(series)
+    sides = _side(reference, moved), _side(series, moved)
     change = as_fraction(unpaired_difference(*sides, ERROR))
     difference_p = unpaired_difference_p(*sides, ERROR)
     equivalence_p = unpaired_equivalence_p(*sides, math.log1p(USUAL_MARGIN), EQUIVALENCE_ERROR / 2)
@@ -110,12 +116,15 @@ def _compared(reference: ImportedSeries, series: ImportedSeries) -> _Compared:
 
 
 def _in_family(compared: Sequence[_Compared]) -> Iterator[ImportedDifference]:
-    """The differences with the words that hold together."""
-    differences = adjusted([each.difference.p_value for each in compared], exploratory=True)
-    equivalences = adjusted([each.equivalence_p for each in compared], exploratory=True)
-    for each, difference_p, equivalence_p in zip(compared, differences, equivalences, strict=True):
-        judged = replace(each.difference, p_value=difference_p, claims=len(compared))
-        yield replace(judged, word=change_word(judged.change, difference_p, equivalence_p))
+    """The differences with the words that hold together; what has too few values for an interval is no claim."""
+    claimed = [place for place, each in enumerate(compared) if each.difference.change.low is not None]
+    differences = adjusted([compared[place].difference.p_value for place in claimed], exploratory=True)
+    equivalences = adjusted([compared[place].equivalence_p for place in claimed], exploratory=True)
+    together = dict(zip(claimed, zip(differences, equivalences, strict=True), strict=True))
+    for place, each in enumerate(compared):
+        difference_p, equivalence_p = together.get(place, (1.0, 1.0))
+        word = change_word(each.difference.change, difference_p, equivalence_p)
+        yield replace(each.difference, p_value=difference_p, claims=len(claimed), word=word)
 
 
 def _alike(reference: ImportedSeries, series: ImportedSeries) -> bool:

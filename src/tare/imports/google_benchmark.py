@@ -45,7 +45,7 @@ def _parse(document: Document) -> Parsed:
             _reading(run, key) for run in single if not _skipped(run) for key in _METRICS if key in run
         ),
         facts={label: str(context[key]) for key, label in _FACTS.items() if key in context},
-        remarks=tuple(_remark(run) for run in single if _skipped(run)),
+        remarks=tuple(dict.fromkeys(_remark(run) for run in single if _skipped(run))),
     )
 
 

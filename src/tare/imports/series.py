@@ -41,11 +41,16 @@ def arranged(sources: Sequence[Source]) -> ImportedMeasurements:
 
 def _refuse_twins(sources: Sequence[Source]) -> None:
     names = [source.name for source in sources]
-    for source in sources:
+    for number, source in enumerate(sources):
         if names.count(source.name) > 1:
             raise InputError(
-                f"two inputs are called {source.name}; give one of them a name: NAME={source.path}"
+                f"two inputs are called {source.name}; give one another name: NAME={source.path}"
             )
+        for other in sources[:number]:
+            if other.readings == source.readings:
+                raise InputError(
+                    f"{other.path} and {source.path} hold the same measurements; leave one of them out"
+                )
 
 
 def _placed(source: Source, *, alone: bool) -> Iterator[_Placed]:

@@ -3,9 +3,13 @@
 
 from tare.drawing.words import interval_percent, quantity
 from tare.foreign import one_line
-from tare.records import ChangeWord, Estimate, ImportedDifference
+from tare.records import ChangeWord, Direction, Estimate, ImportedDifference
 from tare.statistics.blocks import LEAST_BLOCKS
 from tare.units import DASH, TIMES_FROM, percent_decimals, percent_digits
+
+_TIME = {Direction.LESS: "time", Direction.MORE: "time for the same work"}
+"""A rate is told by the time that its work takes, like all overheads."""
+_ALONE = {ChangeWord.LARGER: "more time", ChangeWord.SMALLER: "less time", ChangeWord.ALIKE: "alike"}
 
 
 def difference_said(difference: ImportedDifference) -> str:
@@ -27,24 +31,25 @@ def _claim(difference: ImportedDifference) -> str:
     if change.low is None or change.high is None:
         return f"{arm} against {reference}: no interval and no verdict, as both need {LEAST_BLOCKS} values"
     if difference.word is ChangeWord.UNDECIDED:
-        return f"{arm} against {reference}: undecided, {interval_percent(change)} of the time{_alone(difference)}"
+        differs = f"its time differs by {interval_percent(change)}"
+        return f"{arm} against {reference}: undecided, {differs}{_alone(difference)}"
     if difference.word is ChangeWord.ALIKE:
-        return f"{arm} takes as long as {reference}, within {interval_percent(change)}"
-    return f"{arm} takes {_by(change)} {reference}"
+        return f"{arm} takes as long as {reference}, its time differs by {interval_percent(change)}"
+    return f"{arm} takes {_by(change, _TIME[difference.direction])} {reference}"
 
 
-def _by(change: Estimate) -> str:
+def _by(change: Estimate, time: str) -> str:
     """The interval as a range, the end nearer to 0 first; as multiples from ten times on."""
     low, high = change.low or 0.0, change.high or 0.0
     if low >= TIMES_FROM:
-        return f"{1 + low:.0f} to {1 + high:.0f} times as long as"
+        return f"{1 + low:.0f} to {1 + high:.0f} times as much {time} as"
     near, far = sorted((abs(low), abs(high)))
     decimals = percent_decimals(far - near)
     ends = f"{percent_digits(near, decimals)}{DASH}{percent_digits(far, decimals)}"
-    return f"{ends} % {'more' if change.point > 0 else 'less'} time than"
+    return f"{ends} % {'more' if change.point > 0 else 'less'} {time} than"
 
 
 def _alone(difference: ImportedDifference) -> str:
     if difference.alone is ChangeWord.UNDECIDED:
         return ""
-    return f", {difference.alone} by itself but not among {difference.claims} claims"
+    return f", {_ALONE[difference.alone]} by itself but not among {difference.claims} claims"
