@@ -90,7 +90,7 @@ def test_differences_and_values_are_exported(pair: list[Path], tmp_path: Path) -
     for name, table in (
         ("d.csv", "verdicts"),
         ("v.csv", "samples"),
-        ("d.md", "verdicts"),
+        ("README.md", "verdicts"),
         ("d.tex", "verdicts"),
     ):
         assert run_export(pair, tmp_path / name, table, None) is ExitCode.DONE
@@ -103,7 +103,7 @@ def test_differences_and_values_are_exported(pair: list[Path], tmp_path: Path) -
     )
     assert 0.21 < float(row["low"]) < float(row["change"]) < float(row["high"]) < 0.29
     assert len(list(csv.DictReader(io.StringIO((tmp_path / "v.csv").read_text())))) == 16
-    assert "| box |" in (tmp_path / "d.md").read_text()
+    assert "| box |" in (tmp_path / "README.md").read_text()
     assert "more time than native" in (tmp_path / "d.tex").read_text()
 
 

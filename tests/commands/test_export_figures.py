@@ -16,7 +16,6 @@ from tare.records import Analysis
 from tare.report.document import render_report
 from tare.report.figures import figures
 
-
 pytestmark = pytest.mark.usefixtures("analysis")
 
 

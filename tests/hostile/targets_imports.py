@@ -4,10 +4,10 @@
 from collections.abc import Iterator
 
 from tare.errors import TareError
-from tare.imports import FORMATS, arranged
 from tare.imports.files import Source
-from tare.imports.formats import format_of
+from tare.imports.formats import FORMATS, format_of
 from tare.imports.reading import Document
+from tare.imports.series import arranged
 from tests.conftest import REPOSITORY
 from tests.hostile.target import Target
 

@@ -12,7 +12,7 @@ import pytest
 from tests.hostile.targets_imports import OUTPUTS
 
 from tare.imports.formats import FORMATS, format_of
-from tare.imports.reading import Document, Parsed, Printed, Reading
+from tare.imports.reading import Document, ImportedValue, Parsed, Printed
 from tare.records import Direction
 
 
@@ -25,7 +25,7 @@ def of_text(text: str) -> Parsed:
     return format_of(document).parse(document)
 
 
-def values(readings: Sequence[Reading], subject: str, metric: str) -> list[float]:
+def values(readings: Sequence[ImportedValue], subject: str, metric: str) -> list[float]:
     return [each.value for each in readings if (each.subject, each.metric) == (subject, metric)]
 
 
@@ -220,7 +220,7 @@ def test_an_output_of_npb_that_ends_within_a_run_is_refused() -> None:
 )
 def test_a_printed_number_is_known_to_half_of_its_last_digit(text: str, value: float, half: float) -> None:
     printed = Printed.of(text)
-    assert (printed.value, printed.half_digit) == (pytest.approx(value), pytest.approx(half))
+    assert [printed.value, printed.half_digit] == pytest.approx([value, half])
 
 
 def test_what_no_known_tool_wrote_names_the_known_ones() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def any_imported(inputs: Sequence[Path]) -> bool:
     """Whether they are of other tools; ``InputError`` if only some are, as there is nothing to compare them by."""
-    from tare.imports import is_imported
+    from tare.imports.paths import is_imported
 
     imported = [is_imported(_named(path)[1]) for path in inputs]
     if any(imported) and not all(imported):
@@ -29,7 +29,8 @@ def any_imported(inputs: Sequence[Path]) -> bool:
 def imported_comparison(inputs: Sequence[Path]) -> "ImportedComparison":
     """Read all and compare every arm with the first; ``InputError`` for what cannot be read."""
     from tare.analyze import compare_imported
-    from tare.imports import arranged, read_source
+    from tare.imports.files import read_source
+    from tare.imports.series import arranged
 
     sources = [read_source(path, name) for name, path in map(_named, inputs)]
     return compare_imported(arranged(sources))

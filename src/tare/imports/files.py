@@ -9,13 +9,13 @@ from pathlib import Path
 from tare.errors import InputError
 from tare.host.own_files import open_regular
 from tare.imports.formats import format_of
-from tare.imports.reading import Document, Format, Parsed, Reading
+from tare.imports.paths import files_in
+from tare.imports.reading import Document, Format, ImportedValue, Parsed
 from tare.untrusted import MOST_CHARACTERS
 
 _MOST_FILES = 1000
 _MOST_READINGS = 200_000
 """Of one source: what the statistics do in seconds."""
-_JOURNAL, _CAMPAIGN = "journal", "campaign.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,22 +26,14 @@ class Source:
     """Its arm, unless its text names others."""
     path: Path
     format: Format
-    readings: tuple[Reading, ...]
+    readings: tuple[ImportedValue, ...]
     facts: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
 
-def is_imported(path: Path) -> bool:
-    """Whether it can only be what another tool wrote: a file, or a folder of files that is no result of Tare's."""
-    if path.is_dir():
-        own = any((path / name).exists() for name in (_CAMPAIGN, _JOURNAL))
-        return not own and any(entry.is_file() for entry in path.iterdir())
-    return path.is_file()
-
-
 def read_source(path: Path, name: str = "") -> Source:
     """Read a file or a folder of files; ``InputError`` if it is not one tool's output, whole, and within the limits."""
-    files = sorted(entry for entry in path.iterdir() if entry.is_file()) if path.is_dir() else [path]
+    files = files_in(path) if path.is_dir() else [path]
     if len(files) > _MOST_FILES:
         raise InputError(f"{path} holds {len(files)} files; {_MOST_FILES} are the most")
     formats, parsed = zip(*(_parsed(file) for file in files), strict=True)

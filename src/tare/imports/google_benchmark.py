@@ -7,7 +7,7 @@ they are not, and nothing is left. Rates and counters follow from the times, or 
 
 from typing import NotRequired, TypedDict
 
-from tare.imports.reading import Document, Format, Parsed, Reading, checked
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, checked
 from tare.records import Direction
 from tare.untrusted import of_kind, start_of
 
@@ -21,7 +21,7 @@ _FACTS = {
 }
 
 
-class _Run(TypedDict):
+class _Repetition(TypedDict):
     name: str
     run_type: NotRequired[str]
     run_name: NotRequired[str]
@@ -37,7 +37,7 @@ def _recognizes(document: Document) -> bool:
 
 def _parse(document: Document) -> Parsed:
     output = of_kind(dict, document.json)
-    runs = of_kind(list[_Run], output["benchmarks"])
+    runs = of_kind(list[_Repetition], output["benchmarks"])
     single = [run for run in runs if run.get("run_type", "iteration") == "iteration"]
     context = of_kind(dict, output["context"])
     return Parsed(
@@ -49,22 +49,22 @@ def _parse(document: Document) -> Parsed:
     )
 
 
-def _skipped(run: _Run) -> bool:
+def _skipped(run: _Repetition) -> bool:
     return bool(run.get("error_occurred") or run.get("skipped"))
 
 
-def _remark(run: _Run) -> str:
+def _remark(run: _Repetition) -> str:
     return f"{run['name']} was not measured: {run.get('error_message', 'skipped')}"
 
 
-def _reading(run: _Run, key: str) -> Reading:
+def _reading(run: _Repetition, key: str) -> ImportedValue:
     unit = run.get("time_unit", "ns")
     if unit not in _UNIT_S:
         raise ValueError(
             f"{start_of(run['name'])} has the unit {start_of(unit)}, none of {', '.join(_UNIT_S)}"
         )
     value = of_kind(float, dict(run)[key])
-    return Reading(
+    return ImportedValue(
         subject=run.get("run_name", run["name"]),
         metric=_METRICS[key],
         unit="s",

@@ -7,7 +7,7 @@ Read as for the workload ``hpcc``: a run that is cut, or that fails a check of h
 from collections.abc import Iterator, Mapping
 
 from tare.errors import WrongOutput
-from tare.imports.reading import Document, Format, Parsed, Printed, Reading
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, Printed
 from tare.workloads.hpcc.checks import check_residuals, check_success
 from tare.workloads.hpcc.metrics import METRICS, MISSING, run_facts
 from tare.workloads.hpcc.summary import HEADER, number, parse_summary
@@ -19,7 +19,7 @@ def _recognizes(document: Document) -> bool:
 
 def _parse(document: Document) -> Parsed:
     runs = document.text.split(HEADER)[1:]
-    readings: list[Reading] = []
+    readings: list[ImportedValue] = []
     remarks: list[str] = []
     facts: dict[str, str] = {}
     for place, run in enumerate(runs, 1):
@@ -39,13 +39,13 @@ def _checked(run: str) -> Mapping[str, str]:
     return summary
 
 
-def _of_run(summary: Mapping[str, str]) -> Iterator[Reading]:
+def _of_run(summary: Mapping[str, str]) -> Iterator[ImportedValue]:
     subject = f"HPCC, N = {summary.get('HPL_N', '?')}, {summary.get('CommWorldProcs', '?')} processes"
     for metric in METRICS:
         if number(summary, metric.key) == MISSING:
             continue
         printed = Printed.of(summary[metric.key], metric.factor)
-        yield Reading(
+        yield ImportedValue(
             subject=subject,
             metric=metric.name,
             unit=metric.unit,

@@ -7,7 +7,7 @@ Means, and the user and system time, of which it keeps the mean alone, are not r
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
-from tare.imports.reading import Document, Format, Parsed, Reading, checked
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, checked
 from tare.records import Direction
 from tare.untrusted import of_kind, start_of
 
@@ -33,7 +33,7 @@ def _parse(document: Document) -> Parsed:
         if names.count(name) > 1:
             raise ValueError(f"two commands are called {start_of(name)}; name them apart with hyperfine's -n")
     readings = tuple(
-        Reading(
+        ImportedValue(
             subject=command["command"],
             metric="wall_s",
             unit="s",

@@ -7,7 +7,7 @@ The time is read, and of collective benchmarks the average over the processes; "
 import re
 from collections.abc import Iterator
 
-from tare.imports.reading import Document, Format, Parsed, Printed, Reading
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, Printed
 from tare.records import Direction
 
 _TITLE = "Intel(R) MPI Benchmarks"
@@ -31,7 +31,7 @@ def _parse(document: Document) -> Parsed:
     return Parsed(readings=tuple(_readings(document.text)), facts=facts)
 
 
-def _readings(text: str) -> Iterator[Reading]:
+def _readings(text: str) -> Iterator[ImportedValue]:
     subject = ""
     columns: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -45,7 +45,7 @@ def _readings(text: str) -> Iterator[Reading]:
             yield _of_line(number, subject, columns, line.split())
 
 
-def _of_line(number: int, subject: str, columns: list[str], fields: list[str]) -> Reading:
+def _of_line(number: int, subject: str, columns: list[str], fields: list[str]) -> ImportedValue:
     if len(fields) != len(columns):
         raise ValueError(f"line {number} has {len(fields)} fields under {len(columns)} titles")
     row = dict(zip(columns, fields, strict=True))
@@ -54,7 +54,7 @@ def _of_line(number: int, subject: str, columns: list[str], fields: list[str]) -
         raise ValueError(f"line {number} has no {' or '.join(_TIMES)}")
     printed = Printed.of(time, 1e-6)
     size = Printed.of(row[_SIZE]).value if _SIZE in row else None
-    return Reading(
+    return ImportedValue(
         subject=subject if size is None else f"{subject}, {size:.0f} B",
         metric="time_s",
         unit="s",

@@ -7,7 +7,7 @@ Runs without a successful verification do not count.
 import re
 from collections.abc import Iterator, Mapping
 
-from tare.imports.reading import Document, Format, Parsed, Printed, Reading
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, Printed
 from tare.records import Direction
 from tare.workloads.npb_reference import result_block
 
@@ -31,12 +31,12 @@ def _parse(document: Document) -> Parsed:
         raise ValueError(f"the output ends within a run: its last line names {_END}")
     given = [each for number, run in enumerate(runs, 1) for each in _of_run(number, f"{run}{_END}")]
     return Parsed(
-        readings=tuple(each for each in given if isinstance(each, Reading)),
+        readings=tuple(each for each in given if isinstance(each, ImportedValue)),
         remarks=tuple(each for each in given if isinstance(each, str)),
     )
 
 
-def _of_run(number: int, text: str) -> Iterator[Reading | str]:
+def _of_run(number: int, text: str) -> Iterator[ImportedValue | str]:
     name, block = _NAME.search(text), result_block(text)
     if name is None or not block:
         raise ValueError(f"run {number} has no block of results")
@@ -46,7 +46,7 @@ def _of_run(number: int, text: str) -> Iterator[Reading | str]:
         return
     for key, metric, unit, factor, direction in _METRICS:
         printed = Printed.of(block.get(key, ""), factor)
-        yield Reading(
+        yield ImportedValue(
             subject=_subject(name[1], block),
             metric=metric,
             unit=unit,

@@ -7,7 +7,7 @@ Of collective tests the average over the processes is read, not the fastest and 
 import re
 from collections.abc import Iterator
 
-from tare.imports.reading import Document, Format, Parsed, Printed, Reading
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, Printed
 from tare.records import Direction
 from tare.untrusted import start_of
 
@@ -35,7 +35,7 @@ def _parse(document: Document) -> Parsed:
     return Parsed(readings=tuple(_readings(document.text)), facts={"OSU version": ", ".join(versions)})
 
 
-def _readings(text: str) -> Iterator[Reading]:
+def _readings(text: str) -> Iterator[ImportedValue]:
     title = ""
     columns: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -47,7 +47,7 @@ def _readings(text: str) -> Iterator[Reading]:
             yield from _of_line(number, title, columns, line.split())
 
 
-def _of_line(number: int, title: str, columns: list[str], fields: list[str]) -> Iterator[Reading]:
+def _of_line(number: int, title: str, columns: list[str], fields: list[str]) -> Iterator[ImportedValue]:
     if len(fields) < len(columns):
         raise ValueError(
             f"line {number} has {len(fields)} fields under {len(columns)} titles: it is cut short"
@@ -56,7 +56,7 @@ def _of_line(number: int, title: str, columns: list[str], fields: list[str]) -> 
         if column in _COLUMNS:
             metric, unit, factor, direction = _COLUMNS[column]
             printed = Printed.of(text, factor)
-            yield Reading(
+            yield ImportedValue(
                 subject=f"{title}, {_size(fields[0])}" if columns[0] == "Size" else title,
                 metric=metric,
                 unit=unit,

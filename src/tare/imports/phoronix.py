@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from tare.imports.reading import Document, Format, Parsed, Printed, Reading
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, Printed
 from tare.records import Direction
 from tare.untrusted import start_of
 
@@ -34,7 +34,7 @@ def _parse(document: Document) -> Parsed:
     given = [each for result in root.iter("Result") for each in _of_result(result)]
     systems = {_text(system, "Identifier"): system for system in root.iter("System")}
     return Parsed(
-        readings=tuple(each for each in given if isinstance(each, Reading)),
+        readings=tuple(each for each in given if isinstance(each, ImportedValue)),
         facts={
             f"{label} of {name}": _text(system, tag)
             for name, system in systems.items()
@@ -44,7 +44,7 @@ def _parse(document: Document) -> Parsed:
     )
 
 
-def _of_result(result: ET.Element) -> Iterator[Reading | str]:
+def _of_result(result: ET.Element) -> Iterator[ImportedValue | str]:
     title = ", ".join(filter(None, (_text(result, "Title"), _text(result, "Description"))))
     proportion = _text(result, "Proportion").upper()
     if proportion not in _DIRECTIONS:
@@ -59,7 +59,7 @@ def _of_result(result: ET.Element) -> Iterator[Reading | str]:
             continue
         for text in texts:
             printed = Printed.of(text.strip(), factor)
-            yield Reading(
+            yield ImportedValue(
                 subject=title,
                 metric="result",
                 unit="s" if scale.lower() in _SECONDS else scale,

@@ -17,7 +17,7 @@ _LARGEST = 1e300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ImportedValue:
     """One value. 0 means that the tool printed too few digits, or had nothing to measure."""
 
     subject: str
@@ -36,7 +36,7 @@ class Reading:
 class Parsed:
     """One text, in its order."""
 
-    readings: tuple[Reading, ...]
+    readings: tuple[ImportedValue, ...]
     facts: Mapping[str, str] = field(default_factory=dict)
     """What it says of its host and its tool."""
     remarks: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NotRequired, TypedDict
 
-from tare.imports.reading import Document, Format, Parsed, Reading, checked
+from tare.imports.reading import Document, Format, ImportedValue, Parsed, checked
 from tare.records import Direction
 from tare.untrusted import figure, of_kind, start_of
 
@@ -39,7 +39,7 @@ class _Case(TypedDict):
     perfvalues: NotRequired[dict[str, list[_Raw]] | None]
 
 
-class _Run(TypedDict):
+class _ReframeRun(TypedDict):
     testcases: list[_Case]
 
 
@@ -48,7 +48,7 @@ def _is_report(document: Document) -> bool:
 
 
 def _parse_report(document: Document) -> Parsed:
-    runs = of_kind(list[_Run], document.json["runs"])
+    runs = of_kind(list[_ReframeRun], document.json["runs"])
     cases = [case for run in runs for case in run["testcases"]]
     passed = [case for case in cases if case["result"] == "pass"]
     host = of_kind(dict, document.json["session_info"]).get("hostname")
@@ -58,7 +58,7 @@ def _parse_report(document: Document) -> Parsed:
     )
 
 
-def _of_case(case: _Case) -> Iterator[Reading | str]:
+def _of_case(case: _Case) -> Iterator[ImportedValue | str]:
     place = _place(case["system"], case.get("partition"), case.get("environ"))
     for name, values in (case.get("perfvalues") or {}).items():
         if len(values) <= _UNIT:
@@ -90,7 +90,7 @@ def _row(number: int, columns: Sequence[str], line: str) -> Mapping[str, str]:
     return dict(zip(columns, fields, strict=True))
 
 
-def _of_row(row: Mapping[str, str], names: Iterable[str]) -> Iterator[Reading | str]:
+def _of_row(row: Mapping[str, str], names: Iterable[str]) -> Iterator[ImportedValue | str]:
     place = _place(row["system"], row.get("partition"), row.get("environ"))
     for name in names:
         fields = [
@@ -106,14 +106,14 @@ def _place(system: str, partition: str | None, environ: str | None) -> str:
     return f"{system}:{partition}+{environ}" if partition and environ else system
 
 
-def _reading(subject: str, arm: str, metric: str, values: Sequence[_Raw]) -> Reading | str:
+def _reading(subject: str, arm: str, metric: str, values: Sequence[_Raw]) -> ImportedValue | str:
     """The value in seconds if it is a time; a sentence if nothing tells its direction."""
     value, unit = of_kind(float, values[0]), str(values[_UNIT] or "")
     direction = _direction(unit, values[_LIMITS])
     if direction is None:
         return f"{metric}: its unit {unit!r} and its thresholds do not tell whether less is better"
     factor = _TIME_S.get(unit.lower(), 1.0)
-    return Reading(
+    return ImportedValue(
         subject=subject,
         metric=metric,
         unit="s" if unit.lower() in _TIME_S else unit,
@@ -134,13 +134,15 @@ def _direction(unit: str, limits: Sequence[_Raw]) -> Direction | None:
     return Direction.LESS if lower is None else Direction.MORE
 
 
-def _parsed(readings: Iterable[Reading | str], failed: int, runs: int, facts: Mapping[str, str]) -> Parsed:
+def _parsed(
+    readings: Iterable[ImportedValue | str], failed: int, runs: int, facts: Mapping[str, str]
+) -> Parsed:
     given = list(readings)
     remarks = list(dict.fromkeys(each for each in given if isinstance(each, str)))
     if failed:
         remarks.append(f"{failed} of {runs} runs did not pass")
     return Parsed(
-        readings=tuple(each for each in given if isinstance(each, Reading)),
+        readings=tuple(each for each in given if isinstance(each, ImportedValue)),
         facts=facts,
         remarks=tuple(remarks),
     )

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from tare.errors import InputError
 from tare.imports.files import Source
-from tare.imports.reading import Reading
+from tare.imports.reading import ImportedValue
 from tare.records import Direction, ImportedMeasurements, ImportedSeries, ImportedSource
 
-_Placed = tuple[str, Reading]
+_Placed = tuple[str, ImportedValue]
 """An arm and a reading."""
 _Key = tuple[str, str, str, str, Direction]
 """Arm, subject, metric, unit and direction."""
@@ -77,7 +77,7 @@ def _only_subjects(placed: Iterable[_Placed]) -> tuple[str, ...]:
 
 def _series(placed: Iterable[_Placed]) -> Iterator[ImportedSeries | str]:
     """Each series, or why it is left out."""
-    own: dict[_Key, list[Reading]] = {}
+    own: dict[_Key, list[ImportedValue]] = {}
     for arm, reading in placed:
         key = (arm, reading.subject, reading.metric, reading.unit, reading.direction)
         own.setdefault(key, []).append(reading)
