@@ -47,6 +47,7 @@ ALLOWED: dict[str, set[str]] = {
     "node_life": {"errors", "host", "network", "nodes"},
     "far": BASE | {"environments", "host", "image", "network", "node_life", "nodes"},
     "workloads": BASE | {"host"},
+    "imports": BASE | {"host", "workloads"},
     "plan": BASE | {"engines", "environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
     "measure": BASE
