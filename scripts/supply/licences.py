@@ -27,6 +27,7 @@ ALLOWED = {
         "MIT",
         "MPL-2.0",
         "PSF-2.0",
+        "Public domain",
     ),
     "Zlib",
 }
