@@ -96,8 +96,7 @@ def _samples(artist: Artist, metric: MetricSection) -> Iterable[Panel]:
         return
     for own in [[summary] for summary in summaries] if metric.primary else [summaries]:
         name = one_line(own[0].environment if metric.primary else metric.name)
-        title = f"{one_line(metric.name)}, samples block by block"
-        title = f"{title}: {name}" if metric.primary else title
+        title = f"{one_line(metric.name)}, samples block by block: {name}"
         described = (
             f"{len(shared.blocks)} blocks, in {shared.unit}; the figures are in the table of all figures"
         )

@@ -66,10 +66,10 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         open_claims=arrange.open_claims(analysis),
         controls=arrange.primary_controls(analysis),
         unlike_natives=arrange.unlike_natives(analysis),
-        headline=cells.headline(artist, analysis),
         cells=cells.cell_sections(artist, analysis),
         counts=Counter(outcome.status for outcome in analysis.outcomes),
         evidence=provenance.evidence(analysis),
+        headline=cells.headline(artist, analysis),
         sections=[
             *(section for topic in PAGE_ORDER for section in topic.html(analysis, artist)),
             losses.html(analysis, left_out),

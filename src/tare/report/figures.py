@@ -19,6 +19,8 @@ FONTS = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 """They have the same widths, and every system and TeX distribution has one of them."""
 _LONGEST_NAME = 80
 _VARIABLE = re.compile(r"var\((--[a-z0-9]+)\)", re.ASCII)
+_MARK = "<!--figure {}-->"
+"""Foreign text has its angle brackets escaped."""
 _SHOWN_ONCE = ("wide", "panel")
 """Classes of pictures that are no narrow version of another."""
 
@@ -36,16 +38,17 @@ class StandaloneFigure:
 
 
 class _Collector(Artist):
-    """Draws nothing, and keeps what would be drawn."""
+    """Draws nothing: keeps what would be drawn, and leaves a mark in its place."""
 
     def __init__(self, environments: Sequence[str], margin: float, control: str) -> None:
         super().__init__(environments, margin, control)
         self.kept: list[tuple[Specification, str, str]] = []
 
     def picture(self, chart: Specification, title: str, description: str, classes: str) -> str:
-        if classes in _SHOWN_ONCE:
-            self.kept.append((chart, title, description))
-        return ""
+        if classes not in _SHOWN_ONCE:
+            return ""
+        self.kept.append((chart, title, description))
+        return _MARK.format(len(self.kept) - 1)
 
 
 def figures(analysis: Analysis) -> tuple[list[StandaloneFigure], str]:
@@ -56,14 +59,17 @@ def figures(analysis: Analysis) -> tuple[list[StandaloneFigure], str]:
         collectors.append(_Collector(*given))
         return collectors[0]
 
-    render_report(analysis, collector)
+    page = render_report(analysis, collector)
     kept, looks = collectors[0].kept, collectors[0].looks
-    drawn = [_figure(number, len(kept), *each) for number, each in enumerate(kept, 1)]
+    ordered = sorted(range(len(kept)), key=lambda place: page.index(_MARK.format(place)))
+    drawn = [_figure(number, len(kept), *kept[place]) for number, place in enumerate(ordered, 1)]
     return drawn, _key(looks)
 
 
 def _figure(number: int, count: int, chart: Specification, title: str, description: str) -> StandaloneFigure:
-    name = re.sub(r"[^a-z0-9]+", "-", title.lower())[:_LONGEST_NAME].strip("-")
+    subject, _, panel = title.rpartition(": ")
+    said = subject if panel and subject.startswith(panel) else title
+    name = re.sub(r"[^a-z0-9]+", "-", said.lower())[:_LONGEST_NAME].strip("-")
     picture = Picture(identity="figure", title=title, description=description)
     return StandaloneFigure(
         name=f"{number:0{len(str(count))}d}-{name}",
