@@ -28,7 +28,7 @@ from tare.measure.campaign import Request
 from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
-from tare.plan.written import duration_s, quantity
+from tare.plan.written import duration_s, normal_device, quantity
 from tare.records import (
     HOST_FILES,
     NATIVE,
@@ -141,6 +141,7 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         budget_s=None,
         seed=None,
         binds=binds,
+        devices=tuple(dict.fromkeys(asked("--device", normal_device, text) for text in options.devices)),
     )
     return with_overrides(
         campaign,
@@ -279,7 +280,8 @@ def _words(option: str, text: str | None) -> list[str]:
 def _way(options: WeighOptions) -> Way:
     if options.turns:
         return Way.SLICES
-    return Way.WHOLE if options.whole or options.profile or options.metrics else Way.FREEZER
+    whole = options.whole or options.profile or options.metrics or options.devices
+    return Way.WHOLE if whole else Way.FREEZER
 
 
 def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
@@ -290,23 +292,32 @@ def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
     named = [name for name in dict.fromkeys(options.environments) if name != NATIVE]
     if options.environments and not named:
         raise InputError("--env: native is what the others are compared with, and always runs; name another")
-    return (named, []) if named else _usable()
+    if not named:
+        return _usable(with_devices=bool(options.devices))
+    for name in named if options.devices else ():
+        if why := PROVIDERS[name].refuse_devices({}):
+            raise InputError(f"--device: {name} cannot have any: {why}")
+    return named, []
 
 
-def _usable() -> tuple[list[str], list[str]]:
+def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
     """All that work here and can take turns with each other: one that cannot would cost all of them their precision."""
     candidates = {name: PROVIDERS[name] for name in PROVIDERS if name not in _NOT_BY_DEFAULT}
     probes = probe_all(candidates, PROBE_LIMIT_S)
     here = [name for name, probe in probes.items() if probe.usable]
     usable = [name for name in here if not candidates[name].own_kernel and not probes[name].emulated]
+    refusing = [name for name in usable if with_devices and candidates[name].refuse_devices({})]
+    usable = [name for name in usable if name not in refusing]
     if not usable:
         raise HostError("no environment is usable here, so there is nothing to compare; tare doctor says why")
-    apart, absent = sorted(set(here) - set(usable)), sorted(set(probes) - set(here))
+    apart, absent = sorted(set(here) - {*usable, *refusing}), sorted(set(probes) - set(here))
     said = []
     if absent:
         said.append(f"not usable here: {', '.join(absent)} (tare doctor says why)")
     if apart:
         said.append(f"with a kernel of their own, so only with --env: {', '.join(apart)}")
+    if refusing:
+        said.append(f"cannot have devices of the host: {', '.join(refusing)}")
     return usable, said
 
 

@@ -38,6 +38,7 @@ _WITH_SHM = (
 class Apptainer(AlsoUnprivileged):
     technology = "apptainer"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.DEVICES})
 
@@ -78,6 +79,7 @@ def _run(spec: NodeSpec) -> list[str]:
         *("--writable", "--contain", "--cleanenv", "--no-home", "--no-mount", _NOT_MOUNTED),
         *("--hostname", spec.name, "--pwd", "/"),
         *_mount(shm, "/dev/shm", writable=True),
+        *(word for each in spec.devices for word in _mount(each.path, str(each.path), writable=True)),
         *_mount(spec.work, WORK_DIRECTORY, writable=True),
         *_home(spec),
         *_binds(spec),

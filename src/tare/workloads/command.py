@@ -17,7 +17,7 @@ from tare.workloads import mpi, profile
 from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
-_OWN = {"wall_s", "cpu_s", "iteration"}
+_OWN = {"wall_s", "cpu_s", "energy_j", "iteration"}
 """Samples that the runner makes itself."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
