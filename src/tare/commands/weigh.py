@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
@@ -43,6 +44,7 @@ from tare.records import (
 )
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 from tare.workloads.command import CommandOptions
+from tare.workloads.mpi import Launcher
 
 _DEFAULT_BLOCKS = 10
 _TIME_LIMIT = "1h"
@@ -99,6 +101,10 @@ def _say(lines: Sequence[str]) -> None:
 def _refuse_contradictions(options: WeighOptions) -> None:
     if not options.mpi and (options.profile or options.threads > 1):
         raise InputError("--profile and --threads are for an MPI program: add --mpi")
+    if options.launcher not in get_args(Launcher):
+        raise InputError(f"--launcher: {options.launcher!r} is neither tare nor image")
+    if options.launcher == "image" and (options.profile or not options.mpi):
+        raise InputError("--launcher image is for an MPI program: add --mpi, and leave --profile out")
     if options.turns and (options.whole or options.profile or options.input_file):
         raise InputError("--turns goes with none of --whole, --profile and --input")
     if not options.metrics and (options.unit or options.higher_is_better):
@@ -207,6 +213,7 @@ def _workload(options: WeighOptions, name: str, command: Sequence[str]) -> Workl
         "turns": options.turns,
     }
     written: dict[str, OptionValue | None] = {
+        "launcher": options.launcher if options.launcher == "image" else None,
         "directory": directory_of(options),
         "input": str(options.input_file.resolve()) if options.input_file else None,
         "variables": list(options.variables),

@@ -41,6 +41,8 @@ class WeighOptions:
     layout: str | None = None
     network: str | None = None
     mpi: bool = False
+    launcher: str = "tare"
+    """``tare`` or ``image``: what starts an MPI program."""
     threads: int = 1
     profile: bool = False
     whole: bool = False
