@@ -50,14 +50,13 @@ def weighed(image: ForeignImage, source: str, folder: Path, blocks: int, more: S
     (folder / f"{result.name}.stderr").write_text(done.stderr)
     document = json.loads(done.stdout) if done.stdout.startswith("{") else {}
     cells = dict(_cells(document))
-    last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    reason = f"no: {last.removeprefix('tare: ')}"
+    reason = next((line for line in done.stderr.splitlines() if line.startswith("tare: ")), "it said nothing")
     answered = bool(cells) or (done.returncode in {2, 3} and "Traceback" not in done.stderr)
     return Row(
         f"{image.name} {' '.join(more)}".strip(),
         image.form,
         image.holds,
-        {name: cells.get(name, reason) for name in ENVIRONMENTS},
+        {name: cells.get(name, reason.replace("tare:", "no:")) for name in ENVIRONMENTS},
         answered,
     )
 

@@ -3,7 +3,6 @@
 
 import os
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,16 +70,16 @@ class Workshop:
         linked = (f"-L{library.parent}", "-lvendor", "-DVENDOR")
         self.compiled("as_stated.c", folder / "opt/vendor/bin/as-stated", *linked)
 
-    def with_musl(self, target: Path, source: str = "as_stated.c") -> None:
+    def with_musl(self, target: Path) -> None:
         """A program that is linked to musl as Alpine's are."""
         parts = self.built("parts")
         libraries = parts / "usr/lib" / _MUSL
-        words: Sequence[str | Path] = (
+        words = (
             *("-nostdinc", "-isystem", parts / "usr/include" / _MUSL, "-nostdlib", "-no-pie"),
             *(f"-Wl,--dynamic-linker=/lib/{_LOADER}", libraries / "crt1.o", libraries / "crti.o"),
-            *(parts / "lib" / _MUSL / "libc.so", libraries / "crtn.o"),
+            *(f"-L{parts}/lib/{_MUSL}", "-lc", libraries / "crtn.o"),
         )
-        self.compiled(source, target, *words)
+        self.compiled("as_stated.c", target, *words)
 
     def musl_loader(self, root: Path) -> None:
         (root / "lib").mkdir(parents=True, exist_ok=True)

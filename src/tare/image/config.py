@@ -112,6 +112,14 @@ def _labels(value: object) -> dict[str, str]:
     return {_text("a label", name): _text(f"the label {name}", text) for name, text in value.items()}
 
 
+def home_of(user: str, root: Path) -> str | None:
+    """The home directory of a ``USER``, by the image's own passwd(5), which container engines set; else ``None``."""
+    name = user.partition(":")[0]
+    entries = _entries(root, "etc/passwd", 4)
+    own = (fields[5] for fields in entries if name and name in (fields[0], fields[2]) and len(fields) > 5)  # noqa: PLR2004 - passwd(5)
+    return next((home for home in own if home.startswith("/") and "\0" not in home), None)
+
+
 def resolved_user(user: str, root: Path) -> User | None:
     """The ids of a ``USER``, by the image's own passwd(5) and group(5); ``None`` for none stated, and for root.
 

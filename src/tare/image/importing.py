@@ -55,6 +55,8 @@ def _import(source: str, name: str, staged: Path, programs: Path, progress: Prog
     (staged / sources.FETCHED).unlink(missing_ok=True)
     if account.devices:
         progress(f"left out {len(account.devices)} device nodes below /dev: every environment mounts its own")
+    if config.directory is not None:
+        layout.add_directory(root, config.directory)
     if ordinary_user():
         unprivileged.make_own(root)
     layout.add_mount_points(root)

@@ -28,6 +28,7 @@ from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
+from tare.measure.known_results import remember
 from tare.measure.launches import require_launches
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
@@ -103,6 +104,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
         with in_use(image):
             campaign = settled(as_the_image_says(request.campaign, image), request.folder)
             skipped = _ready(request, campaign, image, audience)
+            remember(request.folder, image.digest)
             return _measure(request, campaign, image, skipped, audience)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tare.host.privileges import ordinary_user
-from tare.image.config import ImageConfig, resolved_user
+from tare.image.config import ImageConfig, home_of, resolved_user
 from tare.image.store import Image
 from tare.plan.campaign import Campaign
 from tare.records import OptionValue, Workload
@@ -20,13 +20,25 @@ _KIND = "command"
 
 def as_the_image_says(campaign: Campaign, image: Image) -> Campaign:
     """The campaign's own settings come first; ``InputError`` for a user that the image does not know."""
-    config = ImageConfig.kept(image.manifest)
-    workloads = tuple(_configured(workload, config, image.root) for workload in campaign.workloads)
-    user = campaign.user
-    if user is None and not ordinary_user() and any(workload.kind == _KIND for workload in workloads):
+    config, user = ImageConfig.kept(image.manifest), campaign.user
+    if (
+        user is None
+        and not ordinary_user()
+        and any(workload.kind == _KIND for workload in campaign.workloads)
+    ):
         stated = resolved_user(config.user, image.root)
-        user = None if stated is None else str(stated)
+        if stated is not None:
+            user, config = str(stated), _with_home(config, image.root)
+    workloads = tuple(_configured(workload, config, image.root) for workload in campaign.workloads)
     return replace(campaign, workloads=workloads, user=user)
+
+
+def _with_home(config: ImageConfig, root: Path) -> ImageConfig:
+    """With the stated user's ``HOME`` last, so that a continued campaign, which has it already, stays as it is."""
+    home = home_of(config.user, root)
+    if home is None or "HOME" in config.variables:
+        return config
+    return replace(config, variables={**config.variables, "HOME": home})
 
 
 def _configured(workload: Workload, config: ImageConfig, root: Path) -> Workload:
