@@ -5,7 +5,7 @@
 
 Makes Debian roots in DIR/roots once (about 1.4 GB), and the images in DIR/made anew. Each command ends with 0 only if
 the variables, directory, user, files and libraries are as its image states, so a verdict says that they were, in every
-arm. Prints a table and writes it to DIR/ten-images.md; ends with 1 if an image had neither verdicts nor a reason.
+arm. Prints a table and writes it to DIR/ten-images.txt; ends with 1 if an image had neither verdicts nor a reason.
 """
 
 import argparse
@@ -123,7 +123,7 @@ def main() -> int:
         rows([image for image in TEN if asked.only is None or image.name in asked.only], folder, asked.blocks)
     )
     text = table(listed)
-    (folder / "ten-images.md").write_text(text)
+    (folder / "ten-images.txt").write_text(text)
     print(text)
     return 0 if all(row.is_answered for row in listed) else 1
 

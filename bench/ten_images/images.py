@@ -51,13 +51,13 @@ def _named_user(workshop: Workshop, name: str) -> str:
     root = workshop.copy("bookworm", name)
     workshop.compiled("as_stated.c", root / "opt/as-stated")
     with (root / "etc/passwd").open("a") as passwd:
-        passwd.write("app:x:1234:1235::/home/app:/bin/sh\n")
+        passwd.write("app:x:1234:1235::/srv/app:/bin/sh\n")
     with (root / "etc/group").open("a") as group:
         group.write("data:x:1300:app\n")
-    (root / "home/app").mkdir(parents=True)
+    (root / "srv/app").mkdir(parents=True)
     config = {
         "User": "app:data",
-        "Cmd": ["/opt/as-stated", "--user", "1234:1300", "--variable", "HOME=/home/app"],
+        "Cmd": ["/opt/as-stated", "--user", "1234:1300", "--variable", "HOME=/srv/app"],
     }
     return str(forms.docker_archive(root, config, root.with_suffix(".docker.tar")))
 
