@@ -42,5 +42,5 @@ def _launch(job: Job) -> Launch:
     program = job.program or job.argv[-1]
     if "/" in program:
         program = os.path.normpath(f"{job.directory or '/'}/{program}" if program[0] != "/" else program)
-    variables = {**MINIMAL_VARIABLES, **job.variables}
+    variables = {**MINIMAL_VARIABLES, **job.image_variables, **job.variables}
     return Launch(program=program, variables=variables, by_image=is_by_image(job.argv))

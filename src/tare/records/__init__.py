@@ -60,6 +60,7 @@ from tare.records.comparisons import (
     ArmFigure,
     ArmSpread,
     Family,
+    HostShare,
     PairDifference,
     Ranked,
     Ranking,
@@ -96,6 +97,8 @@ from tare.records.measured import (
     Sample,
     Session,
     Skipped,
+    Software,
+    SoftwarePart,
     Status,
 )
 from tare.records.order import (
@@ -108,6 +111,7 @@ from tare.records.order import (
     OrderWord,
 )
 from tare.records.planned import (
+    HOST_FILES,
     NATIVE,
     ORDINARY,
     ROOT,
@@ -169,6 +173,7 @@ __all__ = [
     "BUSY_SHARE",
     "CONTROL_NAME",
     "CPU_TIME",
+    "HOST_FILES",
     "NATIVE",
     "NET_OF_LOAD",
     "ORDINARY",
@@ -243,6 +248,7 @@ __all__ = [
     "HistoryPoint",
     "HistorySeries",
     "HostLoad",
+    "HostShare",
     "Incomparable",
     "InstanceRun",
     "Integrity",
@@ -303,6 +309,8 @@ __all__ = [
     "Skipped",
     "SliceLength",
     "SlowRuns",
+    "Software",
+    "SoftwarePart",
     "Standing",
     "Start",
     "Status",

@@ -6,7 +6,7 @@ itself, so there is nothing to parse here.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -67,6 +67,10 @@ class CommandOptions(Options):
     """Inside the node; ``None``: the instance's own empty folder."""
     variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
     """``NAME=VALUE`` each."""
+    image_directory: Annotated[_Text, AfterValidator(_absolute)] | None = None
+    """As ``directory``, but stated by the image: used without a ``directory``, and not on the host's own files."""
+    image_variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
+    """As ``variables``, but stated by the image: they come first, and are not set on the host's own files."""
     mpi: bool = False
     """Start it by mpirun, one process for each of the instance's processors."""
     launcher: Launcher = "tare"
@@ -142,16 +146,19 @@ class AnyCommand(WorkloadKind):
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(CommandOptions, options)
         placed = [part.replace("{tools}", shape.tools_directory) for part in chosen.argv]
-        pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in chosen.variables)
-        variables = {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
+        variables = _assigned(chosen.variables, shape)
+        of_image = _assigned(chosen.image_variables, shape)
         if shape.span is not None and not chosen.mpi:
             raise InputError("one instance spans several nodes, and only an MPI program can: set mpi = true")
-        launch, preflight = _launched(chosen, shape, variables)
+        launch, preflight = _launched(chosen, shape, {**of_image, **variables})
+        of_launch = mpi.BY_IMAGE if mpi.is_by_image(launch) else {}
         return Job(
             argv=(*launch, *placed),
             program=placed[0],
-            variables={**mpi.BY_IMAGE, **variables} if mpi.is_by_image(launch) else variables,
+            variables={name: value for name, value in of_launch.items() if name not in of_image} | variables,
+            image_variables=of_image,
             directory=chosen.directory,
+            image_directory=None if chosen.profile else chosen.image_directory,
             input=chosen.input,
             prepare=tuple(chosen.prepare),
             check=tuple(chosen.check),
@@ -180,6 +187,11 @@ def _launched(
         return mpi.launch_by_image(ranks), mpi.preflight_by_image(ranks)
     exported = profile.preload(shape.tools_directory) if options.profile else {}
     return mpi.launch(ranks, variables=variables, exported=exported), mpi.preflight(ranks, variables)
+
+
+def _assigned(entries: Sequence[str], shape: Shape) -> dict[str, str]:
+    pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in entries)
+    return {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
 
 
 def _sample(figure: str, options: CommandOptions, output: Output) -> Sample:
