@@ -102,13 +102,11 @@ def squashfs(root: Path, target: Path) -> Path:
     return target
 
 
-def sif(root: Path, variables: Mapping[str, str], target: Path) -> Path:
-    """By apptainer build, as people do it."""
-    lines = ["Bootstrap: localimage", f"From: {root}", "%environment"]
-    lines += [f"    export {name}={value}" for name, value in variables.items()]
-    recipe = target.with_suffix(".def")
-    recipe.write_text("\n".join(lines) + "\n")
-    run("apptainer", "--silent", "build", "--force", target, recipe)
+def sif(root: Path, config: Config, target: Path) -> Path:
+    """By apptainer build from a container image, as people do it."""
+    folder = oci_layout([root], config, target.with_suffix(".layout"))
+    run("apptainer", "--silent", "build", "--force", target, f"oci:{folder}")
+    shutil.rmtree(folder)
     return target
 
 

@@ -65,8 +65,11 @@ def _named_user(workshop: Workshop, name: str) -> str:
 def _sif(workshop: Workshop, name: str) -> str:
     root = workshop.copy("trixie", name)
     workshop.vendor(root)
-    variables = {"PATH": "/opt/vendor/bin:/usr/bin:/bin", "LD_LIBRARY_PATH": "/opt/vendor/lib"}
-    return str(forms.sif(root, variables, root.with_suffix(".sif")))
+    config = {
+        "Env": ["PATH=/opt/vendor/bin:/usr/bin:/bin", "LD_LIBRARY_PATH=/opt/vendor/lib", "GREETING=good day"],
+        "Entrypoint": ["as-stated", "--variable", "GREETING=good day"],
+    }
+    return str(forms.sif(root, config, root.with_suffix(".sif")))
 
 
 def _squashfs(workshop: Workshop, name: str) -> str:
@@ -127,7 +130,7 @@ TEN = (
         "entry-point", "OCI layout", "Debian 12, 2 layers; ENTRYPOINT, CMD, WORKDIR", _entry_point, ()
     ),
     ForeignImage("named-user", "docker save", "Debian 12; USER app:data", _named_user, ()),
-    ForeignImage("sif", "SIF", "Debian 13; %environment", _sif, ("as-stated",)),
+    ForeignImage("sif", "SIF", "Debian 13; ENV and ENTRYPOINT of a container image", _sif, ()),
     ForeignImage("squashfs", "squashfs", "Debian 11, its own perl", _squashfs, ("perl", "-e", _PERL)),
     ForeignImage("musl", "tar.gz", "busybox and musl, no glibc, no passwd", _musl, ("/opt/as-stated",)),
     ForeignImage("bare", "directory", "one static program; no shell, no /etc", _bare, ("/as-stated",)),

@@ -11,6 +11,8 @@ from tare.commands.line import Shown
 from tare.commands.weigh import run_weigh
 from tare.commands.weigh_files import WeighOptions
 from tare.errors import InputError
+from tare.image.config import ImageConfig
+from tare.image.store import Image
 from tare.measure.campaign import Request
 from tare.nodes.provider import Probe
 from tare.records import Way, Workload
@@ -49,6 +51,9 @@ def workload(options: WeighOptions, requests: list[Request]) -> Workload:
         ({"command": ()}, "no command to weigh"),
         ({"profile": True}, "add --mpi"),
         ({"threads": 2}, "add --mpi"),
+        ({"launcher": "image"}, "add --mpi"),
+        ({"launcher": "image", "mpi": True, "profile": True}, "leave --profile out"),
+        ({"launcher": "srun", "mpi": True}, "neither tare nor image"),
         ({"turns": True, "whole": True}, "--turns"),
         ({"unit": "s"}, "--metric"),
         ({"against": "docker"}, "--against"),
@@ -206,3 +211,19 @@ def test_the_hosts_own_files_get_what_finds_software_in_this_shell_and_nothing_e
     assert variables[1:] == ["LD_LIBRARY_PATH=/opt/blas", "OMPI_MCA_btl=self", "A=b"]
     assert variables[0].startswith("PATH=")
     assert fake.options == {}
+
+
+def test_only_the_words_that_the_user_typed_are_files_of_this_directory(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stated = {"config": {"Entrypoint": ["./tool", "--data", "input"], "Cmd": ["usual"]}}
+    image = Image("own", tmp_path, "sha256:0", ImageConfig.read(stated).facts())
+    monkeypatch.setattr(weigh, "find_image", lambda _: image)
+    for name in ("tool", "input", "usual", "mine"):
+        (tmp_path / name).touch()
+    assert asked(replace(ASKED, command=()), requests).campaign.binds == ()
+    assert asked(replace(ASKED, command=("other",)), requests).campaign.binds == ()
+    typed = asked(replace(ASKED, command=("mine",)), requests).campaign
+    assert typed.binds == (f"{tmp_path}:ro",)
+    assert typed.workloads[0].options["argv"] == ["./tool", "--data", "input", "mine"]
+    assert asked(replace(ASKED, command=("mine",), entrypoint=False), requests).campaign.binds == ()

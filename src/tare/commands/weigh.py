@@ -98,7 +98,7 @@ def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
         raise InputError(
             "there is no command to weigh, and the image has none; write it last: tare weigh [OPTIONS] -- COMMAND"
         )
-    return replace(options, command=command)
+    return replace(options, command=command, typed=options.command)
 
 
 def _say(lines: Sequence[str]) -> None:

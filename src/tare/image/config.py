@@ -17,7 +17,8 @@ from tare.image.limits import shown
 from tare.nodes.files import opened_inside
 from tare.records import User
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[^=\0]+")
+"""Of a variable: more than a shell allows, as in environ(7); some images have names with dots."""
 _MOST = 1000
 """Variables, words or labels."""
 _LONGEST = 32_768

@@ -10,12 +10,10 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from tare.errors import InputError
-from tare.image.config import ImageConfig
 from tare.image.limits import Account, bounded
 from tare.image.tool import Progress, require_tools, run_tool
 
@@ -33,12 +31,6 @@ _ENTRY = re.compile(
     r"([-dlbcps])\S{9} \d+/\d+\s+(\d+)(?:,\s*\d+)? \d{4}-\d\d-\d\d \d\d:\d\d squashfs-root(?:/(.*?))?(?: -> .*)?"
 )
 """A line of ``unsquashfs -lln``: kind and rights, owner, size or device numbers, time, path."""
-_EXPORT = re.compile(
-    r"""\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"$`\\]*)"|'([^']*)'|([^\s"'$`\\;&|<>()]*))\s*;?\s*"""
-)
-"""An assignment of a value that no shell would change."""
-_ENVIRONMENT = (".singularity.d/env/10-docker2singularity.sh", ".singularity.d/env/90-environment.sh")
-_TEXT_BYTE = 1 << 20
 
 
 def partition_offset(file: Path) -> int | None:
@@ -131,24 +123,3 @@ def _inodes(file: Path, offset: int) -> int:
     with file.open("rb") as opened:
         opened.seek(offset + len(_SQUASHFS_MAGIC))
         return int.from_bytes(opened.read(4), "little")
-
-
-def sif_config(root: Path) -> ImageConfig:
-    """The variables that a SIF's own environment files set to plain values; what takes a shell to know is left out."""
-    variables: dict[str, str] = {}
-    for name in _ENVIRONMENT:
-        variables |= _exports(root / name)
-    return ImageConfig(variables=variables)
-
-
-def _exports(file: Path) -> Mapping[str, str]:
-    if file.is_symlink() or not file.is_file():
-        return {}
-    with file.open("rb") as opened:
-        lines = opened.read(_TEXT_BYTE).decode(errors="replace").splitlines()
-    matches = (_EXPORT.fullmatch(line) for line in lines)
-    return {
-        match[1]: next((part for part in match.groups()[1:] if part is not None), "")
-        for match in matches
-        if match
-    }

@@ -20,6 +20,7 @@ from tare.workloads.mpi import Launcher
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _OWN = {"wall_s", "cpu_s", "iteration"}
 """Samples that the runner makes itself."""
+_ANY_ASSIGNMENT = re.compile(r"[^=]+=.*", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
 
@@ -37,6 +38,12 @@ def _absolute(text: str) -> str:
 
 def _assignment(text: str) -> str:
     if not _ASSIGNMENT.fullmatch(text):
+        raise ValueError(f"{text!r} is not an assignment; write NAME=VALUE")
+    return text
+
+
+def _any_assignment(text: str) -> str:
+    if not _ANY_ASSIGNMENT.fullmatch(text):
         raise ValueError(f"{text!r} is not an assignment; write NAME=VALUE")
     return text
 
@@ -69,7 +76,7 @@ class CommandOptions(Options):
     """``NAME=VALUE`` each."""
     image_directory: Annotated[_Text, AfterValidator(_absolute)] | None = None
     """As ``directory``, but stated by the image: used without a ``directory``, and not on the host's own files."""
-    image_variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
+    image_variables: list[Annotated[_Text, AfterValidator(_any_assignment)]] = Field(default_factory=list)
     """As ``variables``, but stated by the image: they come first, and are not set on the host's own files."""
     mpi: bool = False
     """Start it by mpirun, one process for each of the instance's processors."""
