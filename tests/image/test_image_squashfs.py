@@ -139,3 +139,12 @@ def test_a_damaged_header_is_refused_or_read_and_never_a_fault(
         partition_offset(file)
     except InputError:
         return
+
+
+@needs_squashfs
+def test_a_squashfs_that_is_cut_short_is_refused_in_the_tools_own_words(
+    squashed: Path, tmp_path: Path
+) -> None:
+    squashed.write_bytes(squashed.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"may be cut short or broken\. unsquashfs failed with exit code 1"):
+        unpack_squashfs(squashed, 0, tmp_path / "root", quiet, Account(tmp_path))

@@ -10,10 +10,11 @@ import os
 import re
 import stat
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from tare.errors import InputError
+from tare.errors import ImageError, InputError
 from tare.image.limits import Account, bounded
 from tare.image.tool import Progress, require_tools, run_tool
 
@@ -87,7 +88,7 @@ def unpack_squashfs(file: Path, offset: int, root: Path, progress: Progress, acc
     argv = ["unsquashfs", "-o", str(offset), "-no-progress", "-quiet", "-dest", str(root)]
     if devices:
         argv += ["-exclude-file", str(excluded)]
-    run_tool(bounded([*argv, str(file)]), limit_s=_LIMIT_S)
+    _unsquash([*argv, str(file)], file)
     excluded.unlink()
     _remove_devices(root)
 
@@ -103,11 +104,19 @@ def _counted(file: Path, offset: int, account: Account) -> list[str]:
             if entry[1] in "bc":
                 devices.append(entry[3] or "")
 
-    run_tool(bounded(["unsquashfs", "-o", str(offset), "-lln", str(file)]), limit_s=_LIMIT_S, on_line=count)
+    _unsquash(["unsquashfs", "-o", str(offset), "-lln", str(file)], file, count)
     if account.entries - before < _inodes(file, offset):
         raise InputError(f"{file} is refused: its listing is not whole.")
     account.require_free(account.size_byte)
     return devices
+
+
+def _unsquash(argv: Sequence[str], file: Path, on_line: Progress | None = None) -> None:
+    """``InputError`` with its own words when it fails: the file is what it got from the user."""
+    try:
+        run_tool(bounded(argv), limit_s=_LIMIT_S, on_line=on_line)
+    except ImageError as error:
+        raise InputError(f"{file} cannot be unpacked; it may be cut short or broken. {error}") from None
 
 
 def _remove_devices(root: Path) -> None:
