@@ -227,3 +227,19 @@ def test_only_the_words_that_the_user_typed_are_files_of_this_directory(
     assert typed.binds == (f"{tmp_path}:ro",)
     assert typed.workloads[0].options["argv"] == ["./tool", "--data", "input", "mine"]
     assert asked(replace(ASKED, command=("mine",), entrypoint=False), requests).campaign.binds == ()
+
+
+@pytest.mark.parametrize(("user", "is_said"), [("app:data", True), ("root", False), ("", False)])
+def test_an_ordinary_user_is_told_that_the_images_user_takes_root(
+    user: str,
+    is_said: bool,
+    requests: list[Request],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    image = Image("own", tmp_path, "sha256:0", ImageConfig.read({"config": {"User": user}}).facts())
+    monkeypatch.setattr(weigh, "find_image", lambda _: image)
+    monkeypatch.setattr(weigh, "ordinary_user", lambda: True)
+    asked(ASKED, requests)
+    assert ("not as the image's user app:data, which takes root" in capsys.readouterr().err) is is_said

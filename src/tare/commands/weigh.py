@@ -21,7 +21,9 @@ from tare.commands.run import budget_s, new_folder, run_and_show
 from tare.commands.weigh_files import WeighOptions, asked, binds_of, directory_of, remarks
 from tare.environments import PROVIDERS
 from tare.errors import ExitCode, HostError, ImageError, InputError
+from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
+from tare.host.privileges import ordinary_user
 from tare.image import find_image
 from tare.image.config import ImageConfig
 from tare.journal.result import ResultFolder
@@ -70,23 +72,34 @@ def run_weigh(
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
     image = used_image(image_name)
-    options = _with_entrypoint(options, image)
+    config = _config(image)
+    options = _with_entrypoint(options, config)
     technologies, absent = _technologies(options)
     campaign = _campaign(options, technologies)
     if not shown.quiet:
-        _say([*absent, *remarks(options, campaign)])
+        _say([*absent, *_unapplied(config), *remarks(options, campaign)])
     if dry_run:
         return show_plan(campaign, shown.as_json)
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
 
 
-def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
-    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
+def _config(image: str) -> ImageConfig:
     try:
-        config = ImageConfig.kept(find_image(image).manifest)
+        return ImageConfig.kept(find_image(image).manifest)
     except ImageError:  # said when it is run
-        config = ImageConfig()
+        return ImageConfig()
+
+
+def _unapplied(config: ImageConfig) -> list[str]:
+    """What the image states and this user cannot have."""
+    if config.user.partition(":")[0] in {"", "root", "0"} or not ordinary_user():
+        return []
+    return [f"the command runs as you, not as the image's user {one_line(config.user)}, which takes root"]
+
+
+def _with_entrypoint(options: WeighOptions, config: ImageConfig) -> WeighOptions:
+    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
     entrypoint = config.entrypoint if options.entrypoint else ()
     if entrypoint and options.against is not None:
         raise InputError(
