@@ -169,6 +169,13 @@ def weigh(
     mpi: Annotated[
         bool, typer.Option("--mpi", help="Start it by mpirun, a process for each of its processors.")
     ] = False,
+    launcher: Annotated[
+        str,
+        typer.Option(
+            metavar="tare|image",
+            help="By what --mpi starts it: as Open MPI, alike everywhere, or the image's own mpirun as it comes.",
+        ),
+    ] = "tare",
     threads: Annotated[
         int,
         typer.Option(min=1, metavar="NUMBER", help="Of each MPI process, which then has as many processors."),
@@ -228,6 +235,7 @@ def weigh(
         layout=layout,
         network=network,
         mpi=mpi,
+        launcher=launcher,
         threads=threads,
         profile=profile,
         whole=whole,

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
@@ -20,7 +21,9 @@ from tare.commands.run import budget_s, new_folder, run_and_show
 from tare.commands.weigh_files import WeighOptions, asked, binds_of, directory_of, remarks
 from tare.environments import PROVIDERS
 from tare.errors import ExitCode, HostError, ImageError, InputError
+from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
+from tare.host.privileges import ordinary_user
 from tare.image import find_image
 from tare.image.config import ImageConfig
 from tare.journal.result import ResultFolder
@@ -45,6 +48,7 @@ from tare.records import (
 )
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 from tare.workloads.command import CommandOptions
+from tare.workloads.mpi import Launcher
 
 _DEFAULT_BLOCKS = 10
 _TIME_LIMIT = "1h"
@@ -68,23 +72,34 @@ def run_weigh(
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
     image = used_image(image_name)
-    options = _with_entrypoint(options, image)
+    config = _config(image)
+    options = _with_entrypoint(options, config)
     technologies, absent = _technologies(options)
     campaign = _campaign(options, technologies)
     if not shown.quiet:
-        _say([*absent, *remarks(options, campaign)])
+        _say([*absent, *_unapplied(config), *remarks(options, campaign)])
     if dry_run:
         return show_plan(campaign, shown.as_json)
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
 
 
-def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
-    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
+def _config(image: str) -> ImageConfig:
     try:
-        config = ImageConfig.kept(find_image(image).manifest)
+        return ImageConfig.kept(find_image(image).manifest)
     except ImageError:  # said when it is run
-        config = ImageConfig()
+        return ImageConfig()
+
+
+def _unapplied(config: ImageConfig) -> list[str]:
+    """What the image states and this user cannot have."""
+    if config.user.partition(":")[0] in {"", "root", "0"} or not ordinary_user():
+        return []
+    return [f"the command runs as you, not as the image's user {one_line(config.user)}, which takes root"]
+
+
+def _with_entrypoint(options: WeighOptions, config: ImageConfig) -> WeighOptions:
+    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
     entrypoint = config.entrypoint if options.entrypoint else ()
     if entrypoint and options.against is not None:
         raise InputError(
@@ -96,7 +111,7 @@ def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
         raise InputError(
             "there is no command to weigh, and the image has none; write it last: tare weigh [OPTIONS] -- COMMAND"
         )
-    return replace(options, command=command)
+    return replace(options, command=command, typed=options.command)
 
 
 def _say(lines: Sequence[str]) -> None:
@@ -107,6 +122,10 @@ def _say(lines: Sequence[str]) -> None:
 def _refuse_contradictions(options: WeighOptions) -> None:
     if not options.mpi and (options.profile or options.threads > 1):
         raise InputError("--profile and --threads are for an MPI program: add --mpi")
+    if options.launcher not in get_args(Launcher):
+        raise InputError(f"--launcher: {options.launcher!r} is neither tare nor image")
+    if options.launcher == "image" and (options.profile or not options.mpi):
+        raise InputError("--launcher image is for an MPI program: add --mpi, and leave --profile out")
     if options.turns and (options.whole or options.profile or options.input_file):
         raise InputError("--turns goes with none of --whole, --profile and --input")
     if options.against not in {None, HOST_FILES}:
@@ -244,6 +263,7 @@ def _workload(options: WeighOptions, name: str, command: Sequence[str]) -> Workl
         "turns": options.turns,
     }
     written: dict[str, OptionValue | None] = {
+        "launcher": options.launcher if options.launcher == "image" else None,
         "directory": directory_of(options),
         "input": str(options.input_file.resolve()) if options.input_file else None,
         "variables": list(options.variables),
