@@ -79,7 +79,7 @@ def distrusted_system() -> str | None:
 
 
 def disks_directory() -> Path:
-    """Images as disks for guests, each named after its digest; the disk of a removed image may be removed too."""
+    """Images as disks for guests and as SIFs, each named after its digest; those of a removed image may be removed."""
     return state_directory() / "disks"
 
 

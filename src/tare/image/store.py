@@ -27,6 +27,8 @@ DEFAULT_NAME = "default"
 PROGRAMS = 3
 """Version of Tare's own programs in an image: raised whenever their conversation with the runner changes."""
 SHOWN_DIFFERENCES = 10
+DISK_KINDS = ("erofs", "sif")
+"""Ends of the names in ``disks_directory()``: what is made of an image by its digest, and goes with it."""
 SINGLE_OWNER = "single_owner"
 """In a manifest: all files belong to the ordinary user who made the image."""
 
@@ -220,9 +222,9 @@ def remove_image(image: Image) -> None:
 
 
 def remove_disks_except(digests: Collection[str]) -> None:
-    """Remove the disks of images that no longer exist."""
+    """Remove the disks of images that no longer exist, and their SIFs."""
     kept = {digest.removeprefix("sha256:") for digest in digests}
-    for disk in disks_directory().glob("*.erofs"):
+    for disk in (path for kind in DISK_KINDS for path in disks_directory().glob(f"*.{kind}")):
         if disk.stem not in kept:
             with suppress(OSError):  # another user's, or gone
                 disk.unlink()
