@@ -18,7 +18,7 @@ from tare.guests.disk import only_maker, require_room, unreadable
 from tare.host import process
 from tare.host.kernel_files import read_text
 from tare.host.mounts import parse_mounts
-from tare.host.paths import disks_directory
+from tare.host.paths import sifs_directory
 from tare.host.privileges import ordinary_user
 from tare.host.scratch import scratch_folder
 from tare.nodes.unprivileged import members
@@ -50,9 +50,9 @@ def image_sif(image_root: Path, digest: str) -> Path:
 
     It holds what this user may read, each file with its owner where root made it.
     """
-    final = disks_directory() / f"{digest.removeprefix('sha256:')}.sif"
+    final = sifs_directory() / f"{digest.removeprefix('sha256:')}.sif"
     if not final.is_file():
-        with only_maker():
+        with only_maker(sifs_directory()):
             if not final.is_file():  # another process may have made it meanwhile
                 _make(image_root, final)
     return final

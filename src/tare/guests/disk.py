@@ -39,7 +39,7 @@ def image_disk(image_root: Path, digest: str) -> Path:
     final = disks_directory() / f"{digest.removeprefix('sha256:')}.erofs"
     if final.is_file():
         return final
-    with only_maker():
+    with only_maker(disks_directory()):
         if not final.is_file():  # another process may have made it meanwhile
             _make(image_root, digest, final)
     return final
@@ -107,9 +107,8 @@ def require_room(image_root: Path, folder: Path) -> None:
 
 
 @contextmanager
-def only_maker() -> Iterator[None]:
-    """Let one process at a time make a disk; the others wait for it. Raises ``NodeError``."""
-    folder = disks_directory()
+def only_maker(folder: Path) -> Iterator[None]:
+    """Let one process at a time make a disk in this folder; the others wait for it. Raises ``NodeError``."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / ".lock").open("a")

@@ -79,8 +79,13 @@ def distrusted_system() -> str | None:
 
 
 def disks_directory() -> Path:
-    """Images as disks for guests and as SIFs, each named after its digest; those of a removed image may be removed."""
+    """Images as disks for guests, each named after its digest; the disk of a removed image may be removed too."""
     return state_directory() / "disks"
+
+
+def sifs_directory() -> Path:
+    """Images as SIFs for Apptainer, in the same way."""
+    return state_directory() / "sifs"
 
 
 def calibrations_directory() -> Path:
