@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import REPOSITORY
+
 from tare.environments import PROVIDERS
 from tare.host.paths import state_directory
 from tare.image.store import Image
@@ -19,6 +21,8 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
 """What counts as an environment of its own, beside the technologies as they are by default."""
 BROUGHT = {"custom", "libvirt", "ssh", "virtualbox", "vmware", "xen"}
 """They run where the user says, in what he brings, and have tests of their own."""
+QUICKLY = ("-comp", "zstd", "-Xcompression-level", "1")
+"""How tests compress a SIF: gzip, as Apptainer's users have it, takes half a minute for the default image."""
 _FAULT = re.compile(r"\b[A-Z]\w*Error: ")
 KEPT = state_directory()
 """Where the set-up has put what machines boot from, before any test chose a state folder of its own."""
@@ -49,3 +53,9 @@ def lend_guest_parts(state: Path) -> None:
         (KEPT / name).mkdir(parents=True, exist_ok=True)
         (state / name).symlink_to(KEPT / name)
     (state / "kvm.json").symlink_to(KEPT / "kvm.json")
+
+
+def lend_sifs(state: Path) -> None:
+    """The same for SIFs, those of tests alone: they are compressed ``QUICKLY``."""
+    (REPOSITORY / "build" / "sifs").mkdir(exist_ok=True)
+    (state / "sifs").symlink_to(REPOSITORY / "build" / "sifs")

@@ -161,6 +161,5 @@ def root_files(node_name: str, init_pid: int, sif: Path) -> str:
 
 
 def _is_in_loop(sif: Path) -> bool:
-    return any(
-        read_text(str(file)) == str(sif) for file in Path("/sys/block").glob("loop*/loop/backing_file")
-    )
+    file = str(sif.resolve())
+    return any(read_text(str(path)) == file for path in Path("/sys/block").glob("loop*/loop/backing_file"))
