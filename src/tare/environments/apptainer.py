@@ -127,12 +127,10 @@ def _probe_form(probe: Probe, options: Mapping[str, OptionValue]) -> Probe:
 
 
 def _probe_version() -> Probe:
-    """Ask it as its nodes do: as root of a user namespace, for it refuses a user whom the host has no name for."""
     remedy = _INSTALL.format(*_LEAST)
     if apptainer_sif.missing(PROGRAM):
         return Probe(usable=False, reason=f"{PROGRAM} is not on this host", remedy=remedy)
-    mapped = ["unshare", "--user", "--map-root-user"] if ordinary_user() else []
-    probe = confined.probe_version([*mapped, PROGRAM, "--nocolor", "--version"], PROGRAM)
+    probe = confined.probe_version([*apptainer_sif.as_root(), PROGRAM, "--nocolor", "--version"], PROGRAM)
     match = re.match(_PATTERN, probe.version or "")
     if probe.usable and (match is None or (int(match[1]), int(match[2])) < _LEAST):
         said = (probe.version or "")[:80] or "it printed nothing"

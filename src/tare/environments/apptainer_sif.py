@@ -33,8 +33,8 @@ _TRY_LIMIT_S = 5.0
 _PRIMARY_SQUASHFS = ("--datatype", "4", "--parttype", "2", "--partfs", "1", "--partarch")
 _ARCHITECTURES = {"x86_64": "2", "aarch64": "4"}
 """As ``uname -m`` names them → as a SIF does."""
-_ALONE = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--")
-"""What daemon a command leaves ends with it."""
+_ALONE = ("--mount", "--pid", "--fork", "--kill-child", "--")
+"""Further options of unshare(1): a daemon that the command leaves ends with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,14 @@ def _mksquashfs(root: Path, target: Path) -> list[str]:
 def _sif(*words: str) -> None:
     """``apptainer sif``, with a folder of notes that is not the one in the user's home."""
     with scratch_folder("apptainer") as folder:
-        argv = ["env", f"APPTAINER_CONFIGDIR={folder}", PROGRAM, "--silent", "sif", *words]
+        configured = ["env", f"APPTAINER_CONFIGDIR={folder}", PROGRAM, "--silent", "--nocolor"]
+        argv = [*as_root(), *configured, "sif", *words]
         process.run_checked(argv, timeout_s=_MAKE_LIMIT_S)
+
+
+def as_root() -> list[str]:
+    """The prefix of Apptainer's own commands: it refuses a user whom the host has no name for."""
+    return ["unshare", "--user", "--map-root-user"] if ordinary_user() else []
 
 
 @lru_cache
@@ -137,7 +143,7 @@ def _mounting(image: Path, point: Path) -> list[str]:
         mount = ["mount", "-t", "squashfs", "-o", "ro,loop", str(image), str(point)]
         return ["unshare", "--mount", "--", *mount]
     program = next(program for program in FUSE_PROGRAMS if not missing(program))
-    return [*_ALONE, program, str(image), str(point)]
+    return [*as_root(), *_ALONE, program, str(image), str(point)]
 
 
 def servers(node_name: str) -> list[int]:
