@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import make_spec
-from tests.real_environments import BROUGHT, QUICKLY, VARIANTS, lend_guest_parts, lend_sifs, ready_provider
+from tests.real_environments import BROUGHT, VARIANTS, lend_guest_parts, ready_provider
 
-from tare.environments import PROVIDERS, apptainer_sif
+from tare.environments import PROVIDERS
 from tare.image.store import Image
 from tare.nodes.provider import NodeSpec, Provider
 
@@ -15,10 +15,8 @@ REAL = [*(name for name in PROVIDERS if name not in {"fake", *BROUGHT}), *VARIAN
 
 
 @pytest.fixture
-def state(state: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def state(state: Path) -> Path:
     lend_guest_parts(state)
-    lend_sifs(state)
-    monkeypatch.setattr(apptainer_sif, "COMPRESSION", QUICKLY)
     return state
 
 

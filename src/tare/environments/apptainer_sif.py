@@ -8,7 +8,6 @@ Root's Apptainer has the kernel mount the squashfs, through a loop device; an or
 
 import os
 import shutil
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from tare.host.mounts import parse_mounts
 from tare.host.paths import sifs_directory
 from tare.host.privileges import ordinary_user
 from tare.host.scratch import scratch_folder
+from tare.host.user_namespaces import Obstacle
 from tare.nodes.unprivileged import members
 
 PROGRAM = "apptainer"
@@ -35,14 +35,6 @@ _ARCHITECTURES = {"x86_64": "2", "aarch64": "4"}
 """As ``uname -m`` names them → as a SIF does."""
 _ALONE = ("--mount", "--pid", "--fork", "--kill-child", "--")
 """Further options of unshare(1): a daemon that the command leaves ends with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """Why no SIF can be run, and what to do about it."""
-
-    reason: str
-    remedy: str
 
 
 def image_sif(image_root: Path, digest: str) -> Path:
