@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from tare.environments import PROVIDERS
+from tare.environments import PROVIDERS, UNSUPPORTED
 from tare.environments.custom_commands import _PLACEHOLDERS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
+    "apptainer": DOCS / "apptainer.md",
     "custom": DOCS / "custom-environment.md",
     "ssh": DOCS / "ssh.md",
     "libvirt": DOCS / "libvirt.md",
@@ -44,6 +45,12 @@ def test_every_option_is_explained(technology: str) -> None:
     text = PAGES[technology].read_text()
     missing = [name for name in PROVIDERS[technology].option_names if not re.search(rf"\| `{name}\b", text)]
     assert missing == []
+
+
+def test_what_is_not_supported_is_no_environment_and_is_explained() -> None:
+    text = PAGES["apptainer"].read_text().lower()
+    assert not set(UNSUPPORTED) & set(PROVIDERS)
+    assert [name for name in UNSUPPORTED if name not in text] == []
 
 
 def test_every_placeholder_is_explained_and_no_other() -> None:
