@@ -14,7 +14,7 @@ from tests.environments.environment_example import described
 from tests.environments.transcripts import only_tools, parse
 from tests.real_environments import make_sifs_quickly, skip_unless_usable
 
-from tare.environments import PROVIDERS, apptainer, apptainer_sif
+from tare.environments import PROVIDERS, apptainer, apptainer_fakeroot, apptainer_sif
 from tare.errors import NodeError
 from tare.host.paths import sifs_directory
 from tare.host.user_namespaces import Obstacle
@@ -96,10 +96,23 @@ class TestArgv:
 
 class TestForm:
     def test_another_form_is_an_error_at_its_option(self) -> None:
+        assert "form" in PROVIDER.check_options({"form": ["sif"]})
         assert PROVIDER.check_options({"form": "ext3"}) == {
             "form": """must be "sif" or "sandbox", not 'ext3'"""
         }
         assert PROVIDER.check_options({}) == PROVIDER.check_options({"form": "sandbox"}) == {}
+
+    def test_fakeroot_is_true_or_false_and_takes_a_sif(self) -> None:
+        assert PROVIDER.check_options({"fakeroot": True}) == {}
+        assert "must be true or false" in PROVIDER.check_options({"fakeroot": "yes"})["fakeroot"]
+        said = PROVIDER.check_options({"fakeroot": True, "form": "sandbox"})
+        assert "changes nothing in a writable sandbox" in said["fakeroot"]
+        assert "--fakeroot" in apptainer._run(described(options={"fakeroot": True}), Path("/sifs/a.sif"))
+        assert "--fakeroot" not in apptainer._run(described(), None)
+
+    def test_without_a_program_fakeroot_nothing_is_preloaded_and_it_is_said(self) -> None:
+        assert apptainer_fakeroot.variables("tare-never-made-0") == {}
+        assert apptainer_fakeroot.told({}) == "a user namespace alone: the host has no fakeroot"
 
     @pytest.mark.usefixtures("mountable")
     def test_where_one_can_be_mounted_a_sif_is_run_unless_a_sandbox_is_asked_for(self) -> None:
@@ -263,6 +276,12 @@ class TestProbe:
             probe = PROVIDER.probe()
         assert not probe.usable
         assert "no such library" in probe.reason
+
+    def test_root_is_refused_a_fakeroot(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        calls = parse("$ apptainer --nocolor --version\n> apptainer version 1.4.3")
+        with only_tools(monkeypatch, tmp_path / "bin", calls, {"apptainer"}):
+            probe = PROVIDER.configured({"fakeroot": True}).probe()
+        assert (probe.usable, probe.reason) == (False, "root needs no fakeroot")
 
     @pytest.mark.usefixtures("unmountable")
     def test_a_sandbox_instead_of_a_sif_is_said_with_its_reason_unless_a_sif_was_asked_for(

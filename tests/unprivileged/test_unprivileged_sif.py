@@ -35,6 +35,29 @@ print(members(spec.name), os.listdir(state / "nodes"), sorted(os.listdir(state /
 """
 
 
+FAKED = """
+import os
+from pathlib import Path
+from tests.contract.contract_nodes import execute, make_spec, running
+from tests.real_environments import QUICKLY
+from tare.environments import PROVIDERS, apptainer_sif
+from tare.image.store import find_image
+from tare.nodes.unprivileged.members import members
+apptainer_sif.COMPRESSION = QUICKLY
+provider = PROVIDERS["apptainer"].configured({"fakeroot": True})
+state = Path(os.environ["TARE_STATE"])
+state.mkdir(mode=0o700)
+spec = make_spec(provider, find_image(), state, cpu_quota=None)
+with running(provider, spec) as (node,):
+    print(node.facts["fakeroot"])
+    print(sorted(Path(f"/proc/{pid}/comm").read_text() for pid in provider.helpers(node)))
+    variables = [f"{name}={value}" for name, value in node.variables.items()]
+    given = ["sh", "-c", "touch /tmp/x && chown 7:8 /tmp/x && stat -c %u:%g /tmp/x"]
+    print(execute(provider, node, "env", *variables, *given).stdout)
+print(members(spec.name))
+"""
+
+
 @pytest.fixture
 def device(user: OrdinaryUser) -> Path:
     """The device of fuse(4), open to everybody as most distributions have it."""
@@ -58,17 +81,33 @@ def small(user: OrdinaryUser, image: Image) -> Path:
     return root
 
 
-def test_a_program_serves_the_sif_and_ends_with_the_node(
-    device: Path, small: Path, user: OrdinaryUser
-) -> None:
-    repository = str(Path(__file__).parents[2])
-    argv = user.argv(PYTHON, "-c", CODE, str(small), PYTHONPATH=repository)
+def lines_of(user: OrdinaryUser, device: Path, *code: str) -> list[str]:
+    """What a Python program of the user's prints, where the device is open."""
+    argv = user.argv(PYTHON, "-c", *code, PYTHONPATH=str(Path(__file__).parents[2]))
     with_device = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /dev/fuse && exec "$@"', str(device)]
     done = subprocess.run([*with_device, *argv], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    version, files, helpers, code, secret, left = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def test_a_program_serves_the_sif_and_ends_with_the_node(
+    device: Path, small: Path, user: OrdinaryUser
+) -> None:
+    version, files, helpers, code, secret, left = lines_of(user, device, CODE, str(small))
     assert version.endswith("from a SIF")
     assert files == "SIF, mounted by squashfuse_ll, under overlay"
     assert helpers == "['squashfuse_ll\\n']"
     assert (code, secret) == ("0", "False")
     assert left == f"[] [] ['.lock', '{'5' * 64}.sif']"
+
+
+@pytest.mark.usefixtures("image")
+def test_with_fakeroot_each_command_has_the_library_and_the_daemon_is_a_helper(
+    device: Path, user: OrdinaryUser
+) -> None:
+    if shutil.which("fakeroot") is None:
+        pytest.skip("fakeroot is missing: apt-get install fakeroot")
+    fact, helpers, owner, left = lines_of(user, device, FAKED)
+    assert fact == "a preloaded library and its daemon"
+    assert helpers == "['faked\\n', 'squashfuse_ll\\n']"
+    assert (owner, left) == ("b'7:8\\n'", "[]")

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from tare.environments import apptainer_sif
+from tare.environments import apptainer_fakeroot, apptainer_sif
 from tare.environments.apptainer_sif import PROGRAM
 from tare.host.privileges import ordinary_user
 from tare.nodes import confined, layer, unprivileged
@@ -51,7 +51,8 @@ class Apptainer(AlsoUnprivileged):
     technology = "apptainer"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     option_names: Mapping[str, str] = {
-        "form": f'"{Form.SIF}", by default where one can be mounted, or "{Form.SANDBOX}"'
+        "form": f'"{Form.SIF}", by default where one can be mounted, or "{Form.SANDBOX}"',
+        "fakeroot": "true: with --fakeroot, for an ordinary user and from a SIF",
     }
     shares = frozenset({Shared.DEVICES})
 
@@ -60,9 +61,14 @@ class Apptainer(AlsoUnprivileged):
         self.options: Mapping[str, OptionValue] = options or {}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
-        if options.get("form", Form.SIF) in set(Form):
-            return {}
-        return {"form": f'must be "{Form.SIF}" or "{Form.SANDBOX}", not {options["form"]!r}'}
+        complaints = {}
+        if options.get("form", Form.SIF) not in tuple(Form):
+            complaints["form"] = f'must be "{Form.SIF}" or "{Form.SANDBOX}", not {options["form"]!r}'
+        if not isinstance(options.get("fakeroot", False), bool):
+            complaints["fakeroot"] = f"must be true or false, not {options['fakeroot']!r}"
+        elif options.get("fakeroot") and options.get("form") == Form.SANDBOX:
+            complaints["fakeroot"] = "changes nothing in a writable sandbox: leave it out, or run a SIF"
+        return complaints
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
@@ -84,14 +90,22 @@ class Apptainer(AlsoUnprivileged):
             node = unprivileged.start(spec, run, attends=True)
         else:
             node = confined.start(spec, run, spec.network.namespace)
-        return replace(node, facts={**node.facts, "root files": _root_files(node, sif)})
+        facts = {**node.facts, "root files": _root_files(node, sif)}
+        if not spec.options.get("fakeroot"):
+            return replace(node, facts=facts)
+        faked = apptainer_fakeroot.variables(spec.name)
+        facts["fakeroot"] = apptainer_fakeroot.told(faked)
+        return replace(node, facts=facts, variables={**node.variables, **faked})
 
     def prefix(self, node: Node) -> list[str]:
         return confined.enter_attended(node.spec)
 
     def helpers(self, node: Node) -> list[int]:
-        """The program that serves an ordinary user's SIF."""
-        return apptainer_sif.servers(node.spec.name) if ordinary_user() else []
+        """The programs that serve an ordinary user's SIF and its fakeroot."""
+        if not ordinary_user():
+            return []
+        faking = apptainer_fakeroot.servers(node.spec.name) if node.spec.options.get("fakeroot") else []
+        return [*apptainer_sif.servers(node.spec.name), *faking]
 
 
 def _form(options: Mapping[str, OptionValue]) -> Form:
@@ -116,12 +130,15 @@ def _root_files(node: Node, sif: Path | None) -> str:
 
 def _probe_form(probe: Probe, options: Mapping[str, OptionValue]) -> Probe:
     """Say which form is run; a SIF that is asked for and cannot be run makes it unusable."""
+    if options.get("fakeroot") and not ordinary_user():
+        reason, remedy = "root needs no fakeroot", "leave out fakeroot, or run as an ordinary user"
+        return Probe(usable=False, reason=reason, remedy=remedy)
     if options.get("form") == Form.SANDBOX:
         return probe
     obstacle = apptainer_sif.obstacle()
     if obstacle is None:
         return replace(probe, version=f"{probe.version}, from a SIF")
-    if "form" in options:
+    if "form" in options or options.get("fakeroot"):
         return Probe(usable=False, reason=obstacle.reason, remedy=f"{obstacle.remedy}; or choose a sandbox")
     return replace(probe, version=f"{probe.version}, from a sandbox, since {obstacle.reason}")
 
@@ -145,7 +162,7 @@ def _run(spec: NodeSpec, sif: Path | None) -> list[str]:
     form = ["--writable", *_home(spec)] if sif is None else _written(spec, root)
     return [
         *("sh", "-c", _WITH_SHM, str(shm), f"size={spec.shm_byte},mode=1777,nosuid,nodev", spec.name),
-        *(PROGRAM, "--silent", "exec", *rights(), "--pid", "--no-init", "--ipc", "--uts"),
+        *(PROGRAM, "--silent", "exec", *rights(), *_fakeroot(spec), "--pid", "--no-init", "--ipc", "--uts"),
         *("--contain", "--cleanenv", "--no-home", "--no-mount", _NOT_MOUNTED),
         *("--hostname", spec.name, "--pwd", "/"),
         *_mount(shm, "/dev/shm", writable=True),
@@ -154,6 +171,10 @@ def _run(spec: NodeSpec, sif: Path | None) -> list[str]:
         *_binds(spec),
         str(sif or root),
     ]
+
+
+def _fakeroot(spec: NodeSpec) -> list[str]:
+    return ["--fakeroot"] if spec.options.get("fakeroot") else []
 
 
 def _written(spec: NodeSpec, root: Path) -> list[str]:
