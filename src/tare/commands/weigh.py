@@ -29,6 +29,7 @@ from tare.image.config import ImageConfig
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.plan.campaign import Campaign, with_overrides
+from tare.plan.entries import unknown_technology
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
 from tare.plan.written import duration_s, normal_device, quantity
@@ -308,7 +309,7 @@ def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
     """The technologies to weigh, and what to say about the others; those named are taken as they are."""
     for name in options.environments:
         if name not in PROVIDERS:
-            raise InputError(f"--env: unknown technology {name!r}{nearest(name, PROVIDERS)}")
+            raise InputError(f"--env: {unknown_technology(name, PROVIDERS)}")
     named = [name for name in dict.fromkeys(options.environments) if name != NATIVE]
     if options.environments and not named:
         raise InputError("--env: native is what the others are compared with, and always runs; name another")
