@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from tare.commands.image import used_image
+from tare.commands.images_made import image_to_use
 from tare.commands.line import Shown
 from tare.drawing.words import counted
 from tare.errors import ExitCode, InputError
@@ -45,7 +45,9 @@ def run_campaign_command(
         undecided_fails=asked.undecided_fails,
         user=asked.user,
     )
-    request = Request(campaign=chosen, folder=folder, image_name=used_image(image_name), more=asked.more or 0)
+    request = Request(
+        campaign=chosen, folder=folder, image_name=image_to_use(image_name), more=asked.more or 0
+    )
     return run_and_show(request, shown, learn=_learn(campaign))
 
 

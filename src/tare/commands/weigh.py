@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tare.commands.doctor import PROBE_LIMIT_S, probe_all
-from tare.commands.image import used_image
+from tare.commands.images_made import image_of_command, image_to_use
 from tare.commands.line import Shown
 from tare.commands.plan import show_plan
 from tare.commands.run import budget_s, new_folder, run_and_show
@@ -27,7 +27,7 @@ from tare.measure.campaign import Request
 from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
-from tare.plan.written import duration_s, quantity
+from tare.plan.written import duration_s, parse_bind, quantity
 from tare.records import (
     NATIVE,
     USUAL_BOUNDS,
@@ -64,7 +64,7 @@ def run_weigh(
 ) -> ExitCode:
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
-    image = used_image(image_name)
+    image = image_to_use(image_name, make=not dry_run)
     options = _with_entrypoint(options, image)
     technologies, absent = _technologies(options)
     campaign = _campaign(options, technologies)
@@ -72,6 +72,9 @@ def run_weigh(
         _say([*absent, *remarks(options, campaign)])
     if dry_run:
         return show_plan(campaign, shown.as_json)
+    if not options.mpi:
+        bound = [parse_bind(bind).path for bind in campaign.binds]
+        image = image_of_command(image_name, options.command, bound)
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
 
