@@ -15,6 +15,8 @@ from tare.image.config import ImageConfig, resolved_user
 from tare.image.store import Image
 from tare.measure.image_config import as_the_image_says
 from tare.records import User, Workload
+from tare.workloads.command import AnyCommand, CommandOptions
+from tare.workloads.kind import Shape
 from tests.fake_campaign import command_workload, fake_campaign, fake_workload
 
 STATED = {
@@ -128,8 +130,8 @@ def test_a_command_gets_the_images_variables_directory_and_user(
 ) -> None:
     campaign = configured(root, command_workload("tool"), monkeypatch)
     (workload,) = campaign.workloads
-    assert workload.options["variables"] == ["PATH=/opt/vendor/bin:/bin", "EMPTY=", "A=b=c"]
-    assert workload.options["directory"] == "/work"
+    assert workload.options["image_variables"] == ["PATH=/opt/vendor/bin:/bin", "EMPTY=", "A=b=c"]
+    assert workload.options["image_directory"] == "/work"
     assert campaign.user == "1000:2000"
     again = as_the_image_says(campaign, Image("own", root, "x", ImageConfig.read(STATED).facts()))
     assert again == campaign, "a continued result is the same campaign"
@@ -139,9 +141,10 @@ def test_what_the_campaign_states_comes_first(root: Path, monkeypatch: pytest.Mo
     stated = command_workload("tool")
     stated = replace(stated, options={**stated.options, "variables": ["A=own"], "directory": "/own"})
     (workload,) = configured(root, stated, monkeypatch).workloads
-    assert "A=own" in workload.options["variables"]
-    assert "A=b=c" not in workload.options["variables"]
-    assert workload.options["directory"] == "/own"
+    shape = Shape(processors=1, memory_byte=1 << 30, instance=0, tools_directory="/tools")
+    job = AnyCommand().job(CommandOptions.model_validate(workload.options), shape)
+    assert {**job.image_variables, **job.variables}["A"] == "own"
+    assert job.directory == "/own"
 
 
 def test_an_ordinary_user_runs_commands_as_nobody_else(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

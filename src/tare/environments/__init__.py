@@ -11,6 +11,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
     {
         "native": "native:Native",
         "chroot": "native:Chroot",
+        "host": "native:Host",
         "docker": "docker:Docker",
         "podman": "podman:Podman",
         "lxc": "lxc:Lxc",

@@ -34,6 +34,7 @@ from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
+from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
 from tare.measure.unforeseen import rescue
@@ -325,4 +326,5 @@ def _session(
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,
+        software=compared_software(campaign, image),
     )

@@ -34,9 +34,7 @@ def _configured(workload: Workload, config: ImageConfig, root: Path) -> Workload
         return workload
     options: dict[str, OptionValue] = dict(workload.options)
     if config.variables:
-        stated = options.get("variables", [])
-        own = dict(entry.split("=", 1) for entry in stated) if isinstance(stated, list) else {}
-        options["variables"] = [f"{name}={value}" for name, value in {**config.variables, **own}.items()]
+        options["image_variables"] = [f"{name}={value}" for name, value in config.variables.items()]
     if config.directory is not None and os.path.lexists(root / config.directory.strip("/")):
-        options.setdefault("directory", config.directory)
+        options["image_directory"] = config.directory
     return replace(workload, options=options)

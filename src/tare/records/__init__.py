@@ -96,6 +96,8 @@ from tare.records.measured import (
     Sample,
     Session,
     Skipped,
+    Software,
+    SoftwarePart,
     Status,
 )
 from tare.records.order import (
@@ -108,6 +110,7 @@ from tare.records.order import (
     OrderWord,
 )
 from tare.records.planned import (
+    HOST_FILES,
     NATIVE,
     ORDINARY,
     ROOT,
@@ -169,6 +172,7 @@ __all__ = [
     "BUSY_SHARE",
     "CONTROL_NAME",
     "CPU_TIME",
+    "HOST_FILES",
     "NATIVE",
     "NET_OF_LOAD",
     "ORDINARY",
@@ -303,6 +307,8 @@ __all__ = [
     "Skipped",
     "SliceLength",
     "SlowRuns",
+    "Software",
+    "SoftwarePart",
     "Standing",
     "Start",
     "Status",

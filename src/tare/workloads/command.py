@@ -6,6 +6,7 @@ itself, so there is nothing to parse here.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -65,6 +66,10 @@ class CommandOptions(Options):
     """Inside the node; ``None``: the instance's own empty folder."""
     variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
     """``NAME=VALUE`` each."""
+    image_directory: Annotated[_Text, AfterValidator(_absolute)] | None = None
+    """As ``directory``, but stated by the image: used without a ``directory``, and not on the host's own files."""
+    image_variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
+    """As ``variables``, but stated by the image: they come first, and are not set on the host's own files."""
     mpi: bool = False
     """Start it by mpirun, one process for each of the instance's processors."""
     threads: Annotated[int, Field(ge=1)] = 1
@@ -134,23 +139,26 @@ class AnyCommand(WorkloadKind):
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(CommandOptions, options)
         placed = [part.replace("{tools}", shape.tools_directory) for part in chosen.argv]
-        pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in chosen.variables)
-        variables = {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
+        variables = _assigned(chosen.variables, shape)
+        of_image = _assigned(chosen.image_variables, shape)
         if shape.span is not None and not chosen.mpi:
             raise InputError("one instance spans several nodes, and only an MPI program can: set mpi = true")
         exported = profile.preload(shape.tools_directory) if chosen.profile else {}
         ranks = mpi.hybrid(shape, chosen.threads)
-        launch = mpi.launch(ranks, variables=variables, exported=exported) if chosen.mpi else ()
+        set_here = {**of_image, **variables}
+        launch = mpi.launch(ranks, variables=set_here, exported=exported) if chosen.mpi else ()
         return Job(
             argv=(*launch, *placed),
             program=placed[0],
             variables=variables,
+            image_variables=of_image,
             directory=chosen.directory,
+            image_directory=None if chosen.profile else chosen.image_directory,
             input=chosen.input,
             prepare=tuple(chosen.prepare),
             check=tuple(chosen.check),
             collect=(profile.FILE,) if chosen.profile else (),
-            preflight=mpi.preflight(ranks, variables) if chosen.mpi else (),
+            preflight=mpi.preflight(ranks, set_here) if chosen.mpi else (),
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
@@ -161,6 +169,11 @@ class AnyCommand(WorkloadKind):
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         used = mpi.transports(output.stderr) if own(CommandOptions, options).mpi else None
         return {} if used is None else {"mpi transport": used}
+
+
+def _assigned(entries: Sequence[str], shape: Shape) -> dict[str, str]:
+    pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in entries)
+    return {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
 
 
 def _sample(figure: str, options: CommandOptions, output: Output) -> Sample:
