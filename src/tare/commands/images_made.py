@@ -93,6 +93,9 @@ def _usual_image(asked: str) -> str:
             return DEFAULT_NAME
         if why_not() is None and (made := _debian_image()) is not None:
             return made.name
+    if not _is_there(HOST_NAME):
+        why = why_not() or "Debian's packages cannot be had"
+        progress(f"{why}: an image of this host's own files is made, which takes some seconds and 100 MiB")
     return _timed(lambda: host_image(progress)).name
 
 
