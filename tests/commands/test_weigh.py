@@ -51,6 +51,9 @@ def workload(options: WeighOptions, requests: list[Request]) -> Workload:
         ({"threads": 2}, "add --mpi"),
         ({"turns": True, "whole": True}, "--turns"),
         ({"unit": "s"}, "--metric"),
+        ({"against": "docker"}, "--against"),
+        ({"host_variables": ("A=1",)}, "add --against host"),
+        ({"against": "host", "host_variables": ("TARE_NO_SUCH",)}, "is not set here"),
         ({"environments": ("native",)}, "name another"),
         ({"environments": ("dokcer",)}, "did you mean"),
         ({"blocks": -3}, "blocks must be 1 to 1000"),
@@ -189,3 +192,17 @@ def test_without_a_name_only_environments_that_can_take_turns_are_weighed(
 def test_native_beside_another_environment_is_the_same_as_without_it(requests: list[Request]) -> None:
     request = asked(replace(ASKED, environments=("native", "fake", "fake")), requests)
     assert [environment.name for environment in request.campaign.environments] == ["fake"]
+
+
+def test_the_hosts_own_files_get_what_finds_software_in_this_shell_and_nothing_else(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"LD_LIBRARY_PATH": "/opt/blas", "OMPI_MCA_btl": "self", "SECRET": "x"}.items():
+        monkeypatch.setenv(name, value)
+    options = replace(ASKED, against="host", host_variables=("OMPI_MCA_btl", "A=b"))
+    host, fake = asked(options, requests).campaign.environments
+    variables = host.options["variables"]
+    assert isinstance(variables, list)
+    assert variables[1:] == ["LD_LIBRARY_PATH=/opt/blas", "OMPI_MCA_btl=self", "A=b"]
+    assert variables[0].startswith("PATH=")
+    assert fake.options == {}

@@ -2,6 +2,7 @@
 """Summaries in, overheads and verdicts out: pure functions, no input or output."""
 
 from tare.analyze.across_results import compare_results
+from tare.analyze.against_host import host_shares
 from tare.analyze.answers import answers
 from tare.analyze.attribution import attributions
 from tare.analyze.attribution.explained import claims, explanations
@@ -57,6 +58,7 @@ __all__ = [
     "explanations",
     "failure_rates",
     "helper_costs",
+    "host_shares",
     "in_families",
     "intervention_verdicts",
     "look_foresights",

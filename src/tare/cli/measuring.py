@@ -79,6 +79,20 @@ def weigh(
         list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")
     ] = None,
     environment: Environments = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="host", help="Also run it on the host's own files, to tell software from container."
+        ),
+    ] = None,
+    host_variables: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host-var",
+            metavar="NAME[=VALUE]",
+            help="Variable for the host's own files alone, which have PATH and LD_LIBRARY_PATH of this shell.",
+        ),
+    ] = None,
     bind: Annotated[
         list[str] | None,
         typer.Option(
@@ -189,6 +203,8 @@ def weigh(
         command=tuple(command or ()),
         entrypoint=not no_entrypoint,
         environments=tuple(environment or ()),
+        against=against,
+        host_variables=tuple(host_variables or ()),
         binds=tuple(bind or ()),
         binds_here=not no_bind,
         directory=working_directory,

@@ -2,6 +2,7 @@
 """``tare weigh``: the user's own command, natively and in every environment here."""
 
 import math
+import os
 import re
 import shlex
 import sys
@@ -29,6 +30,7 @@ from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
 from tare.plan.written import duration_s, parse_bind, quantity
 from tare.records import (
+    HOST_FILES,
     NATIVE,
     USUAL_BOUNDS,
     USUAL_MARGIN,
@@ -47,7 +49,8 @@ from tare.workloads.command import CommandOptions
 _DEFAULT_BLOCKS = 10
 _TIME_LIMIT = "1h"
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
-_NOT_BY_DEFAULT = {NATIVE, "chroot", "custom", "fake", "ssh", "vmware"}
+_FINDS_SOFTWARE = ("PATH", "LD_LIBRARY_PATH")
+_NOT_BY_DEFAULT = {NATIVE, HOST_FILES, "chroot", "custom", "fake", "ssh", "vmware"}
 """Names that are no environment by themselves, or need options that only a campaign file can give."""
 _OPTION_OF = {
     "figures": "--metric",
@@ -86,6 +89,11 @@ def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
     except ImageError:  # said when it is run
         config = ImageConfig()
     entrypoint = config.entrypoint if options.entrypoint else ()
+    if entrypoint and options.against is not None:
+        raise InputError(
+            f"--against host: the image's entry point {shlex.join(entrypoint)} would start the command; add "
+            "--no-entrypoint, and write the command as the host and the image both have it"
+        )
     command = (*entrypoint, *(options.command or config.command))
     if not command:
         raise InputError(
@@ -104,6 +112,10 @@ def _refuse_contradictions(options: WeighOptions) -> None:
         raise InputError("--profile and --threads are for an MPI program: add --mpi")
     if options.turns and (options.whole or options.profile or options.input_file):
         raise InputError("--turns goes with none of --whole, --profile and --input")
+    if options.against not in {None, HOST_FILES}:
+        raise InputError(f"--against: {options.against!r} is not host, which is all there is besides native")
+    if options.host_variables and options.against is None:
+        raise InputError("--host-var is for the host's own files: add --against host")
     if not options.metrics and (options.unit or options.higher_is_better):
         raise InputError(
             "--unit and --higher-is-better are about a figure of merit: add --metric 'NAME=REGEX'"
@@ -115,7 +127,10 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
     binds = binds_of(options)
     campaign = Campaign(
         name="weigh",
-        environments=tuple(Environment(name=name, technology=name, network=network) for name in technologies),
+        environments=(
+            *_host_arm(options, network),
+            *(Environment(name=name, technology=name, network=network) for name in technologies),
+        ),
         layouts=(layout,),
         workloads=_workloads(options),
         limits=Limits(
@@ -137,6 +152,27 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         seed=options.seed,
         user=options.user,
     )
+
+
+def _host_arm(options: WeighOptions, network: NetworkKind | None) -> tuple[Environment, ...]:
+    """The host's own files with what a shell there would find its programs and libraries by: modules set that."""
+    if options.against is None:
+        return ()
+    stated = [f"{name}={os.environ[name]}" for name in _FINDS_SOFTWARE if os.environ.get(name)]
+    variables = [*stated, *map(_host_variable, options.host_variables)]
+    own = network or NetworkKind.HOST  # native's
+    return (
+        Environment(name=HOST_FILES, technology=HOST_FILES, network=own, options={"variables": variables}),
+    )
+
+
+def _host_variable(text: str) -> str:
+    name, separator, _ = text.partition("=")
+    if separator and name:
+        return text
+    if name not in os.environ:
+        raise InputError(f"--host-var: {name!r} is not set here; load the module first, or write NAME=VALUE")
+    return f"{name}={os.environ[name]}"
 
 
 def _memory_byte(text: str | None) -> int:

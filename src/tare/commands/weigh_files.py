@@ -24,6 +24,10 @@ class WeighOptions:
     entrypoint: bool = True
     """Whether the image's entry point comes before the command."""
     environments: tuple[str, ...] = ()
+    against: str | None = None
+    """``host``: the host's own files take part."""
+    host_variables: tuple[str, ...] = ()
+    """Variables for the host's own files alone, ``NAME`` or ``NAME=VALUE``."""
     binds: tuple[str, ...] = ()
     binds_here: bool = True
     """Whether the command sees the current directory if it names files in it."""

@@ -156,11 +156,11 @@ def monitor_of(spec: NodeSpec) -> int:
     return pid
 
 
-def _files(spec: NodeSpec, machine: QemuMachine) -> description.Files:
+def _files(spec: NodeSpec, machine: QemuMachine) -> description.DomainFiles:
     """The paths of the domain's files; makes the files that are not made with the machine."""
     spec.work.mkdir(parents=True, exist_ok=True)
     console.make(spec)
-    return description.Files(
+    return description.DomainFiles(
         initramfs=spec.directory / "initramfs",
         image=machine.image_disk if machine.devices.paravirtual else _layered(spec, machine.image_disk),
         layer=None if machine.layer_disk is None else spec.directory / machine.layer_disk,
@@ -185,7 +185,7 @@ def _join(spec: NodeSpec, machine: QemuMachine) -> list[str]:
     return confined.join(spec, confined.create_group(held))
 
 
-def _keep(spec: NodeSpec, join: Sequence[str], files: description.Files, machine: QemuMachine) -> None:
+def _keep(spec: NodeSpec, join: Sequence[str], files: description.DomainFiles, machine: QemuMachine) -> None:
     try:
         channel.keep_connected(spec, join, files.channel)
     except NodeError as error:
