@@ -14,6 +14,9 @@ from tare.commands.image import progress, used_image
 from tare.errors import HostError, ImageError, InputError, LockedError
 from tare.foreign import one_line
 from tare.image.store import DEFAULT_NAME, HOST_NAME, Image, find_image
+from tare.journal.reader import Reading
+from tare.journal.result import ResultFolder
+from tare.records import Session
 from tare.units import format_byte, format_duration
 
 if TYPE_CHECKING:
@@ -57,6 +60,16 @@ def image_to_use(asked: str, *, make: bool = True) -> str:
     """The name of the image to use: of a source (``used_image``), or, unless ``make`` is off, a usual one made now."""
     usual = asked in {DEFAULT_NAME, HOST_NAME}
     return _usual_image(asked) if usual and make else used_image(asked)
+
+
+def image_to_go_on(asked: str, begun: ResultFolder) -> str:
+    """The image to continue or repeat a result in: the one that it was begun in, as it is, unless another is asked for."""
+    if asked == DEFAULT_NAME and begun.exists():
+        sessions = (record for record in Reading(begun.journal).records() if isinstance(record, Session))
+        session = next(sessions, None)
+        if session is not None and _is_there(session.image_name):
+            return session.image_name
+    return image_to_use(asked)
 
 
 def image_of_command(asked: str, words: Sequence[str], bound: Sequence[Path]) -> str:

@@ -52,6 +52,8 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 _FINDS_SOFTWARE = ("PATH", "LD_LIBRARY_PATH")
 _NOT_BY_DEFAULT = {NATIVE, HOST_FILES, "chroot", "custom", "fake", "ssh", "vmware"}
 """Names that are no environment by themselves, or need options that only a campaign file can give."""
+_LEAST = "bubblewrap"
+"""The environment that needs least: one small program."""
 _OPTION_OF = {
     "figures": "--metric",
     "unit": "--unit",
@@ -303,7 +305,11 @@ def _usable() -> tuple[list[str], list[str]]:
     here = [name for name, probe in probes.items() if probe.usable]
     usable = [name for name in here if not candidates[name].own_kernel and not probes[name].emulated]
     if not usable:
-        raise HostError("no environment is usable here, so there is nothing to compare; tare doctor says why")
+        least = probes[_LEAST].remedy if _LEAST in probes else ""
+        raise HostError(
+            "no environment is usable here, so there is nothing to compare; tare doctor says what each needs"
+            + (f". The least is {_LEAST}: {least}" if least else "")
+        )
     apart, absent = sorted(set(here) - set(usable)), sorted(set(probes) - set(here))
     said = []
     if absent:
