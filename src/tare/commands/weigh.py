@@ -14,7 +14,7 @@ from typing import get_args
 from pydantic import ValidationError
 
 from tare.commands.doctor import PROBE_LIMIT_S, probe_all
-from tare.commands.image import used_image
+from tare.commands.images_made import image_of_command, image_to_use
 from tare.commands.line import Shown
 from tare.commands.plan import show_plan
 from tare.commands.run import budget_s, new_folder, run_and_show
@@ -32,7 +32,7 @@ from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.entries import unknown_technology
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
-from tare.plan.written import duration_s, normal_device, quantity
+from tare.plan.written import duration_s, normal_device, parse_bind, quantity
 from tare.records import (
     HOST_FILES,
     NATIVE,
@@ -57,6 +57,8 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 _FINDS_SOFTWARE = ("PATH", "LD_LIBRARY_PATH")
 _NOT_BY_DEFAULT = {NATIVE, HOST_FILES, "chroot", "custom", "fake", "ssh", "vmware"}
 """Names that are no environment by themselves, or need options that only a campaign file can give."""
+_LEAST = "bubblewrap"
+"""The environment that needs least: one small program."""
 _OPTION_OF = {
     "figures": "--metric",
     "unit": "--unit",
@@ -72,7 +74,7 @@ def run_weigh(
 ) -> ExitCode:
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
-    image = used_image(image_name)
+    image = image_to_use(image_name, make=not dry_run)
     config = _config(image)
     options = _with_entrypoint(options, config)
     technologies, absent = _technologies(options)
@@ -81,6 +83,9 @@ def run_weigh(
         _say([*absent, *_unapplied(config), *remarks(options, campaign)])
     if dry_run:
         return show_plan(campaign, shown.as_json)
+    if not options.mpi:
+        bound = [parse_bind(bind).path for bind in campaign.binds]
+        image = image_of_command(image_name, options.command, bound)
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
 
@@ -330,7 +335,11 @@ def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
     refusing = [name for name in usable if with_devices and candidates[name].refuse_devices({})]
     usable = [name for name in usable if name not in refusing]
     if not usable:
-        raise HostError("no environment is usable here, so there is nothing to compare; tare doctor says why")
+        least = probes[_LEAST].remedy if _LEAST in probes else ""
+        raise HostError(
+            "no environment is usable here, so there is nothing to compare; tare doctor says what each needs"
+            + (f". The least is {_LEAST}: {least}" if least else "")
+        )
     apart, absent = sorted(set(here) - {*usable, *refusing}), sorted(set(probes) - set(here))
     said = []
     if absent:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import ImageError
-from tare.host.privileges import ordinary_user
-from tare.image import layout, recipe, unprivileged
-from tare.image.debian import BUILD, ORIGIN, PROGRAMS, SOURCES, builder, cache_directory
+from tare.image import layout, recipe
+from tare.image.debian import BUILD, ORIGIN, PROGRAMS, SOURCES, builder, cache_directory, has_builder, why_not
 from tare.image.packages import Origin
 from tare.image.store import remove_tree
 from tare.image.tool import Progress, require_tools, run_tool
@@ -85,8 +84,8 @@ def _take_origin(root: Path | None, work: Path) -> None:
 
 
 def _lacks_builder() -> bool:
-    """Whether an ordinary user's rights do not suffice for a builder: this host's own compiler is used instead."""
-    return ordinary_user() and unprivileged.why_no_packages() is not None
+    """Whether this user cannot have a builder here: this host's own compiler is used instead."""
+    return why_not() is not None and not has_builder()
 
 
 def _on_host(source: Path, work: Path, step: Sequence[str]) -> list[str]:

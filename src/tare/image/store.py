@@ -30,6 +30,8 @@ from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
 DEFAULT_NAME = "default"
+HOST_NAME = "host"
+"""The image of this host's own files; images of single programs have longer names that begin so."""
 PROGRAMS = 3
 """Version of Tare's own programs in an image: raised whenever their conversation with the runner changes."""
 SHOWN_DIFFERENCES = 10
@@ -84,7 +86,7 @@ def require_own_programs(image: Image) -> None:
     """Raise ``ImageError`` where the image holds a version of Tare's programs that this one cannot talk to."""
     if image.manifest.get("programs", 1) != PROGRAMS:
         source = image.manifest.get("source")
-        is_built = isinstance(source, Mapping) and source.get("kind") == "build"
+        is_built = isinstance(source, Mapping) and source.get("kind") != "import"
         raise ImageError(
             f"The image {image.name!r} in {image.root.parent} holds Tare's programs of another version, which this one "
             f"cannot talk to. {_remake(image.name) if is_built else 'Import it again.'}"
@@ -340,4 +342,7 @@ def _missing(name: str) -> str:
 
 
 def _remake(name: str) -> str:
-    return f"Make it with: tare image build {'' if name == DEFAULT_NAME else name}".rstrip()
+    if name.startswith(f"{HOST_NAME}-"):
+        return "The next `tare weigh` of its program makes it."
+    way = {DEFAULT_NAME: "", HOST_NAME: " --from host"}.get(name, f" {name}")
+    return f"Make it with: tare image build{way}"
