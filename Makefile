@@ -6,7 +6,7 @@
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
-# make wheel: build/dist/tare-*.whl, which brings Tare's own programs: who installs it compiles nothing.
+# make wheel: build/dist/tare-*.whl with Tare's own programs for x86-64 and 64-bit ARM: who installs it compiles nothing.
 # make man: build/man/*.1, manual pages made from the help.
 # make lock: writes the locks of Python's packages and, as root, the image's Debian packages anew.
 # make audit: are locks, licences and the image as they are said to be?  Writes bills of materials to build/sbom.

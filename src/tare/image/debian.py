@@ -36,11 +36,11 @@ def base(progress: Progress, *, refresh: bool = False) -> Path:
     return folder / ROOT
 
 
-def builder(progress: Progress) -> Path:
+def builder(progress: Progress, wanted: recipe.Builder = recipe.OWN) -> Path:
     """A compiler and the libraries that the image's programs are linked to, from the cache when available."""
-    folder = cache_directory() / f"builder-{recipe.builder_key()}"
+    folder = cache_directory() / f"{wanted.name}-{recipe.builder_key(wanted)}"
     if not folder.is_dir():
-        options = recipe.mmdebstrap_options(recipe.BUILDER_PACKAGES, recipe.BUILDER_OPTIONS)
+        options = recipe.mmdebstrap_options(wanted.packages, wanted.options)
         _make(folder, options, progress, _finish_builder)
     return folder / ROOT
 
