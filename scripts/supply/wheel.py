@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from scripts.supply import plain
 from tare.image import layout, prebuilt, recipe
 from tare.image.native import builder_origin, compiled
 from tare.image.packages import Origin
@@ -30,7 +31,6 @@ LINKED = ("blas", "libtareprof.so", "mpiprobe", "npb-*", "slices-mpi")
 """Programs that run with the image's own libraries, as they ask about its BLAS or exchange messages by its MPI."""
 MOST_BYTE = 60_000_000
 """Of what a plain installation downloads."""
-DOWNLOAD_LIMIT_S = 300
 
 
 def main() -> None:
@@ -56,7 +56,7 @@ def main() -> None:
             made[architecture] = programs, recipe.native_key(source, builder), origin
         stage(made)
     result = build()
-    _say(sizes(result, needs(result)))
+    _say(sizes(result, needs()))
     print(result)
 
 
@@ -101,19 +101,15 @@ def build() -> Path:
     return next(RESULT.iterdir())
 
 
-def needs(wheel: Path) -> list[Path]:
-    """The wheels that a plain installation downloads beside ``wheel``, downloaded; empty without a network."""
+def needs() -> list[Path]:
+    """The wheels that a plain installation downloads beside Tare's, downloaded; empty without a network."""
     shutil.rmtree(NEEDED, ignore_errors=True)
-    options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--dest", str(NEEDED)]
     try:
-        subprocess.run(
-            [sys.executable, "-m", "pip", "download", *options, str(wheel)],
-            check=True,
-            timeout=DOWNLOAD_LIMIT_S,
+        return plain.download(
+            Path.cwd(), NEEDED, ".".join(map(str, sys.version_info[:2])), os.uname().machine
         )
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+    except subprocess.SubprocessError:
         return []
-    return [file for file in sorted(NEEDED.iterdir()) if file.name != wheel.name]
 
 
 def sizes(wheel: Path, others: list[Path]) -> str:
