@@ -11,6 +11,8 @@ from tare.commands.line import Shown
 from tare.commands.weigh import run_weigh
 from tare.commands.weigh_files import WeighOptions
 from tare.errors import InputError
+from tare.image.config import ImageConfig
+from tare.image.store import Image
 from tare.measure.campaign import Request
 from tare.nodes.provider import Probe
 from tare.plan import written
@@ -50,8 +52,14 @@ def workload(options: WeighOptions, requests: list[Request]) -> Workload:
         ({"command": ()}, "no command to weigh"),
         ({"profile": True}, "add --mpi"),
         ({"threads": 2}, "add --mpi"),
+        ({"launcher": "image"}, "add --mpi"),
+        ({"launcher": "image", "mpi": True, "profile": True}, "leave --profile out"),
+        ({"launcher": "srun", "mpi": True}, "neither tare nor image"),
         ({"turns": True, "whole": True}, "--turns"),
         ({"unit": "s"}, "--metric"),
+        ({"against": "docker"}, "--against"),
+        ({"host_variables": ("A=1",)}, "add --against host"),
+        ({"against": "host", "host_variables": ("TARE_NO_SUCH",)}, "is not set here"),
         ({"environments": ("native",)}, "name another"),
         ({"environments": ("dokcer",)}, "did you mean"),
         ({"blocks": -3}, "blocks must be 1 to 1000"),
@@ -195,6 +203,20 @@ def test_native_beside_another_environment_is_the_same_as_without_it(requests: l
     assert [environment.name for environment in request.campaign.environments] == ["fake"]
 
 
+def test_the_hosts_own_files_get_what_finds_software_in_this_shell_and_nothing_else(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"LD_LIBRARY_PATH": "/opt/blas", "OMPI_MCA_btl": "self", "SECRET": "x"}.items():
+        monkeypatch.setenv(name, value)
+    options = replace(ASKED, against="host", host_variables=("OMPI_MCA_btl", "A=b"))
+    host, fake = asked(options, requests).campaign.environments
+    variables = host.options["variables"]
+    assert isinstance(variables, list)
+    assert variables[1:] == ["LD_LIBRARY_PATH=/opt/blas", "OMPI_MCA_btl=self", "A=b"]
+    assert variables[0].startswith("PATH=")
+    assert fake.options == {}
+
+
 @pytest.fixture
 def any_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a host that has every device."""
@@ -232,3 +254,35 @@ def test_environments_that_nobody_named_are_left_out_in_a_line_if_they_cannot_ha
     said = capsys.readouterr().err.splitlines()
     assert "cannot have devices of the host: openvz" in said
     assert "with a kernel of their own, so only with --env: qemu" in said
+
+
+def test_only_the_words_that_the_user_typed_are_files_of_this_directory(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stated = {"config": {"Entrypoint": ["./tool", "--data", "input"], "Cmd": ["usual"]}}
+    image = Image("own", tmp_path, "sha256:0", ImageConfig.read(stated).facts())
+    monkeypatch.setattr(weigh, "find_image", lambda _: image)
+    for name in ("tool", "input", "usual", "mine"):
+        (tmp_path / name).touch()
+    assert asked(replace(ASKED, command=()), requests).campaign.binds == ()
+    assert asked(replace(ASKED, command=("other",)), requests).campaign.binds == ()
+    typed = asked(replace(ASKED, command=("mine",)), requests).campaign
+    assert typed.binds == (f"{tmp_path}:ro",)
+    assert typed.workloads[0].options["argv"] == ["./tool", "--data", "input", "mine"]
+    assert asked(replace(ASKED, command=("mine",), entrypoint=False), requests).campaign.binds == ()
+
+
+@pytest.mark.parametrize(("user", "is_said"), [("app:data", True), ("root", False), ("", False)])
+def test_an_ordinary_user_is_told_that_the_images_user_takes_root(
+    user: str,
+    is_said: bool,
+    requests: list[Request],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    image = Image("own", tmp_path, "sha256:0", ImageConfig.read({"config": {"User": user}}).facts())
+    monkeypatch.setattr(weigh, "find_image", lambda _: image)
+    monkeypatch.setattr(weigh, "ordinary_user", lambda: True)
+    asked(ASKED, requests)
+    assert ("not as the image's user app:data, which takes root" in capsys.readouterr().err) is is_said

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from tare.environments import PROVIDERS
+from tare.environments import PROVIDERS, UNSUPPORTED
 from tare.environments.custom_commands import _PLACEHOLDERS
 from tare.nodes.devices import KINDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
+    "apptainer": DOCS / "apptainer.md",
     "custom": DOCS / "custom-environment.md",
     "ssh": DOCS / "ssh.md",
     "libvirt": DOCS / "libvirt.md",
@@ -66,6 +67,12 @@ def test_a_toolkits_flags_can_be_the_users_own_as_the_page_says() -> None:
     for flags in ("--gpus all", "--device nvidia.com/gpu=all"):
         assert PROVIDERS["docker"].check_options({"arguments": flags}) == {}
     assert PROVIDERS["docker"].refuse_devices({"runtime": "runsc"}) is not None
+
+
+def test_what_is_not_supported_is_no_environment_and_is_explained() -> None:
+    text = PAGES["apptainer"].read_text().lower()
+    assert not set(UNSUPPORTED) & set(PROVIDERS)
+    assert [name for name in UNSUPPORTED if name not in text] == []
 
 
 def test_every_placeholder_is_explained_and_no_other() -> None:

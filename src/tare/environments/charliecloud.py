@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
+from tare.host.distribution import to_install
 from tare.host.privileges import ordinary_user
 from tare.nodes import confined, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Shared
@@ -49,7 +50,7 @@ class Charliecloud(AlsoUnprivileged):
             version = process.run(["ch-run", "--version"], timeout_s=_PROBE_LIMIT_S, variables=_USER)
             checked = process.run(["ch-checkns"], timeout_s=_PROBE_LIMIT_S, variables=_USER)
         except NodeError as error:
-            return Probe(usable=False, reason=str(error), remedy=f"apt-get install {_PACKAGE}")
+            return Probe(usable=False, reason=str(error), remedy=to_install(_PACKAGE))
         if version.code != 0:
             return Probe(
                 usable=False, reason=f"ch-run fails: {version.last_words}", remedy=f"reinstall {_PACKAGE}"

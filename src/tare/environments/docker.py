@@ -18,6 +18,7 @@ from tare.engines import engine, engine_arguments, engine_images, outline
 from tare.environments import docker_shims, gvisor_node
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.host.distribution import to_install
 from tare.host.privileges import ordinary_user
 from tare.host.told import process_id, told
 from tare.nodes import layer
@@ -84,9 +85,7 @@ class Docker(Provider):
             reason = "needs root for the layer of its nodes, even for users of the daemon"
             return Probe(usable=False, reason=reason, remedy="run as root")
         if shutil.which("docker", path=process.tool_environment()["PATH"]) is None:
-            return Probe(
-                usable=False, reason="the docker command is missing", remedy="apt-get install docker.io"
-            )
+            return Probe(usable=False, reason="the docker command is missing", remedy=to_install("docker.io"))
         remedy = "start the daemon (systemctl start docker, or dockerd as root)"
         try:
             done = _version()

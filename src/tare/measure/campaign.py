@@ -28,12 +28,15 @@ from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
+from tare.measure.known_results import remember
+from tare.measure.launches import require_launches
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start, said
 from tare.measure.parity import expected_parity
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
+from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
 from tare.measure.unforeseen import rescue
@@ -103,6 +106,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
             wanted = devices.with_libraries(as_the_image_says(request.campaign, image))
             campaign = settled(wanted, request.folder)
             skipped = _ready(request, campaign, image, audience)
+            remember(request.folder, image.digest)
             return _measure(request, campaign, image, skipped, audience)
 
 
@@ -130,6 +134,7 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
 
 def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
     """Verify the image and probe all environments, including ones missing in an earlier session."""
+    require_launches(campaign, image)
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
@@ -330,4 +335,5 @@ def _session(
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,
+        software=compared_software(campaign, image),
     )

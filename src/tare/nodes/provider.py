@@ -179,6 +179,8 @@ class Node:
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of every command in it: the fake environment's planted ones, MPI's in gVisor."""
     facts: Mapping[str, str] = field(default_factory=dict)
+    host_files: bool = False
+    """Whether it shows the host's own files instead of the image's, whose variables it then does not have either."""
     own_kernel: bool = False
     """Whether the node has a kernel of its own, like a sandbox or a virtual machine: the host does not see its
     processes, and it numbers its processors from 0."""
