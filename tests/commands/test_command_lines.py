@@ -81,6 +81,10 @@ tare show
 tare show nosuch
 tare show .
 tare report nosuch
+tare compare nosuch
+tare show /dev/null
+tare export nosuch -o figures.svg
+tare export nosuch -o figures --format png
 tare explain nosuch
 tare explain nosuch --blocks 0
 tare calibrate --estimator none
