@@ -2,8 +2,10 @@
 """The tree is the pipeline: nothing imports against plan → measure → treat → analyze → report."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache
@@ -72,7 +74,6 @@ PURE_MODULES = {
     "itertools",
     "math",
     "numpy",
-    "scipy",
     "statistics",
     "typing",
 }
@@ -172,6 +173,15 @@ def test_the_report_computes_no_statistics() -> None:
     texts = (path.read_text() for path in FILES if part_of(path) == "report")
     modules = {name.split(".")[0] for text in texts for name in imported(text)}
     assert modules & {"statistics", "numpy", "scipy"} == set()
+
+
+def test_what_only_the_tests_need_is_imported_nowhere() -> None:
+    extra = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]["dev"]
+    names = {re.split("[^a-z0-9]", requirement)[0] for requirement in extra}
+    assert "scipy" in names
+    assert {name.split(".")[0] for path in FILES for name in imported(path.read_text())} & names == set()
 
 
 def test_only_seven_folders_start_processes() -> None:
