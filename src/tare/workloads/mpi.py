@@ -41,8 +41,8 @@ BY_IMAGE: Mapping[str, str] = {
 }
 """Variables for ``launch_by_image``; each MPI passes over the others'.
 
-No ssh to the own host, root where Tare was asked for it, and no binding but by ``pin``. Sources: mpiexec.hydra(1), Intel
-MPI's reference, mpirun(1) of Open MPI 4 and 5.
+No ssh to the own host, root where Tare was asked for it, and no binding but by ``pin``. Sources: mpiexec.hydra(1),
+Intel MPI's reference, mpirun(1) of Open MPI 4 and 5.
 """
 _REFUSED = re.compile(
     r"^.*(?:Read -1, expected \d+, errno = \d+|CMA support is not available).*$", re.MULTILINE
