@@ -105,6 +105,12 @@ def weigh(
             "--no-bind", help="Do not show the current directory to a command that names its files."
         ),
     ] = False,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DEVICE", help="GPU or fabric for every arm: nvidia, amd, dri, infiniband or /dev/NODE."
+        ),
+    ] = None,
     working_directory: Annotated[
         str | None, typer.Option(metavar="DIR", help="Where the command runs; an empty folder by default.")
     ] = None,
@@ -213,6 +219,7 @@ def weigh(
         against=against,
         host_variables=tuple(host_variables or ()),
         binds=tuple(bind or ()),
+        devices=tuple(device or ()),
         binds_here=not no_bind,
         directory=working_directory,
         input_file=input_file,

@@ -15,7 +15,7 @@ from typing import get_args
 from pydantic import ValidationError
 
 from tare.commands.doctor import PROBE_LIMIT_S, probe_all
-from tare.commands.image import used_image
+from tare.commands.images_made import image_of_command, image_to_use
 from tare.commands.line import Shown
 from tare.commands.plan import show_plan
 from tare.commands.run import budget_s, new_folder, run_and_show
@@ -32,9 +32,10 @@ from tare.measure.campaign import Request
 from tare.measure.image_config import as_the_image_says
 from tare.measure.launches import require_launches
 from tare.plan.campaign import Campaign, with_overrides
+from tare.plan.entries import unknown_technology
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
-from tare.plan.written import duration_s, quantity
+from tare.plan.written import duration_s, normal_device, parse_bind, quantity
 from tare.records import (
     HOST_FILES,
     NATIVE,
@@ -59,6 +60,8 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 _FINDS_SOFTWARE = ("PATH", "LD_LIBRARY_PATH")
 _NOT_BY_DEFAULT = {NATIVE, HOST_FILES, "chroot", "custom", "fake", "ssh", "vmware"}
 """Names that are no environment by themselves, or need options that only a campaign file can give."""
+_LEAST = "bubblewrap"
+"""The environment that needs least: one small program."""
 _OPTION_OF = {
     "figures": "--metric",
     "unit": "--unit",
@@ -74,7 +77,7 @@ def run_weigh(
 ) -> ExitCode:
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
-    image = used_image(image_name)
+    image = image_to_use(image_name, make=not dry_run)
     config = _config(image)
     options = _with_entrypoint(options, config)
     technologies, absent = _technologies(options)
@@ -84,6 +87,9 @@ def run_weigh(
     if dry_run:
         _check_launches(campaign, image)
         return show_plan(campaign, shown.as_json)
+    if not options.mpi:
+        bound = [parse_bind(bind).path for bind in campaign.binds]
+        image = image_of_command(image_name, options.command, bound)
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
 
@@ -171,6 +177,7 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         budget_s=None,
         seed=None,
         binds=binds,
+        devices=tuple(dict.fromkeys(asked("--device", normal_device, text) for text in options.devices)),
     )
     return with_overrides(
         campaign,
@@ -310,34 +317,48 @@ def _words(option: str, text: str | None) -> list[str]:
 def _way(options: WeighOptions) -> Way:
     if options.turns:
         return Way.SLICES
-    return Way.WHOLE if options.whole or options.profile or options.metrics else Way.FREEZER
+    whole = options.whole or options.profile or options.metrics or options.devices
+    return Way.WHOLE if whole else Way.FREEZER
 
 
 def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
     """The technologies to weigh, and what to say about the others; those named are taken as they are."""
     for name in options.environments:
         if name not in PROVIDERS:
-            raise InputError(f"--env: unknown technology {name!r}{nearest(name, PROVIDERS)}")
+            raise InputError(f"--env: {unknown_technology(name, PROVIDERS)}")
     named = [name for name in dict.fromkeys(options.environments) if name != NATIVE]
     if options.environments and not named:
         raise InputError("--env: native is what the others are compared with, and always runs; name another")
-    return (named, []) if named else _usable()
+    if not named:
+        return _usable(with_devices=bool(options.devices))
+    for name in named if options.devices else ():
+        if why := PROVIDERS[name].refuse_devices({}):
+            raise InputError(f"--device: {name} cannot have any: {why}")
+    return named, []
 
 
-def _usable() -> tuple[list[str], list[str]]:
+def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
     """All that work here and can take turns with each other: one that cannot would cost all of them their precision."""
     candidates = {name: PROVIDERS[name] for name in PROVIDERS if name not in _NOT_BY_DEFAULT}
     probes = probe_all(candidates, PROBE_LIMIT_S)
     here = [name for name, probe in probes.items() if probe.usable]
     usable = [name for name in here if not candidates[name].own_kernel and not probes[name].emulated]
+    refusing = [name for name in usable if with_devices and candidates[name].refuse_devices({})]
+    usable = [name for name in usable if name not in refusing]
     if not usable:
-        raise HostError("no environment is usable here, so there is nothing to compare; tare doctor says why")
-    apart, absent = sorted(set(here) - set(usable)), sorted(set(probes) - set(here))
+        least = probes[_LEAST].remedy if _LEAST in probes else ""
+        raise HostError(
+            "no environment is usable here, so there is nothing to compare; tare doctor says what each needs"
+            + (f". The least is {_LEAST}: {least}" if least else "")
+        )
+    apart, absent = sorted(set(here) - {*usable, *refusing}), sorted(set(probes) - set(here))
     said = []
     if absent:
         said.append(f"not usable here: {', '.join(absent)} (tare doctor says why)")
     if apart:
         said.append(f"with a kernel of their own, so only with --env: {', '.join(apart)}")
+    if refusing:
+        said.append(f"cannot have devices of the host: {', '.join(refusing)}")
     return usable, said
 
 

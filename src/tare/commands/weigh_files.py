@@ -31,6 +31,7 @@ class WeighOptions:
     host_variables: tuple[str, ...] = ()
     """Variables for the host's own files alone, ``NAME`` or ``NAME=VALUE``."""
     binds: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     binds_here: bool = True
     """Whether the command sees the current directory if it names files in it."""
     directory: str | None = None

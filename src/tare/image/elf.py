@@ -172,7 +172,7 @@ def needed_libraries(program: str, files: Files, library_path: Sequence[str] = (
     if own is None:
         return {}
     libraries: dict[str, str | None] = {}
-    usual = _usual_folders(files)
+    usual = [*_usual_folders(files), *_loaders_folder(own, files)]
     waiting = [(own, files.real(program) or program)]
     while waiting and len(libraries) < _MOST_LIBRARIES:
         linked, path = waiting.pop(0)
@@ -186,6 +186,12 @@ def needed_libraries(program: str, files: Files, library_path: Sequence[str] = (
     if own.interpreter is not None:
         libraries.setdefault(PurePosixPath(own.interpreter).name, files.real(own.interpreter))
     return libraries
+
+
+def _loaders_folder(own: Linked, files: Files) -> list[str]:
+    """Where the loader itself is: a distribution builds it to look there, whatever the files say."""
+    loader = None if own.interpreter is None else files.real(own.interpreter)
+    return [] if loader is None else [str(PurePosixPath(loader).parent)]
 
 
 def _own_folders(linked: Linked, path: str) -> list[str]:

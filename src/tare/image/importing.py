@@ -21,7 +21,7 @@ from tare.image.limits import Account, bounded_memory, shown
 from tare.image.native import native_programs, programs_key
 from tare.image.oci import archive_format, unpack_image
 from tare.image.sif_config import sif_config
-from tare.image.store import DEFAULT_NAME, Image, building, image_directory, install, remove_tree
+from tare.image.store import DEFAULT_NAME, HOST_NAME, Image, building, image_directory, install, remove_tree
 from tare.image.tool import Progress, require_space
 
 
@@ -90,8 +90,8 @@ def _mode_for_others(root: Path, progress: Progress) -> int:
 
 
 def _check_name(name: str) -> None:
-    if name == DEFAULT_NAME:
-        raise InputError(f"{DEFAULT_NAME!r} is the image that `tare image build` makes; choose another name.")
+    if name in {DEFAULT_NAME, HOST_NAME}:
+        raise InputError(f"{name!r} is the image that `tare image build` makes; choose another name.")
     image_directory(name)
 
 

@@ -18,7 +18,7 @@ from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind
 from tare.workloads.mpi import Launcher
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
-_OWN = {"wall_s", "cpu_s", "iteration"}
+_OWN = {"wall_s", "cpu_s", "energy_j", "iteration"}
 """Samples that the runner makes itself."""
 _ANY_ASSIGNMENT = re.compile(r"[^=]+=.*", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
