@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from tare.analyze.answers import joined
 from tare.commands.doctor import PROBE_LIMIT_S, probe_all
 from tare.commands.image import used_image
 from tare.commands.line import Shown
@@ -266,12 +267,12 @@ def _usable() -> tuple[list[str], list[str]]:
     if not usable:
         raise HostError("no environment is usable here, so there is nothing to compare; tare doctor says why")
     apart, absent = sorted(set(here) - set(usable)), sorted(set(probes) - set(here))
-    said = []
+    why = []
     if absent:
-        said.append(f"not usable here: {', '.join(absent)} (tare doctor says why)")
+        why.append(f"{joined(absent)} (not usable here: tare doctor)")
     if apart:
-        said.append(f"with a kernel of their own, so only with --env: {', '.join(apart)}")
-    return usable, said
+        why.append(f"{joined(apart)} (own kernel: --env)")
+    return usable, [f"left out: {'; '.join(why)}"] if why else []
 
 
 def _layout(options: WeighOptions) -> Layout:
