@@ -37,6 +37,8 @@ from tare.records import HOST_FILES, NetworkKind, Status, Storage
 MEBIBYTE = 1 << 20
 TALK = "from socket import *; s = create_server(('127.0.0.1', 0)); create_connection(s.getsockname(), 5)"
 TECHNOLOGY = os.environ["TECHNOLOGY"]
+OPTIONS = {"apptainer": {"form": "sandbox"}}
+"""A SIF's root is read-only, and its FUSE device closed on some hosts: ``test_unprivileged_sif``."""
 NOT_FOR_A_USER = {
     "test_the_quota_holds_while_burning",  # takes a control group
     "test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states",  # the same; see below
@@ -75,7 +77,8 @@ def machine() -> Iterator[Machine]:
 
 @pytest.fixture
 def provider() -> Provider:
-    return PROVIDERS[TECHNOLOGY]
+    provider = PROVIDERS[TECHNOLOGY]
+    return provider.configured(OPTIONS[TECHNOLOGY]) if TECHNOLOGY in OPTIONS else provider
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from tare.analyze.failing import failure_rates
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
 from tare.analyze.geometric import across_workloads
+from tare.analyze.imported import compare_imported
 from tare.analyze.judgement import verdict, verdicts
 from tare.analyze.looks import courses, stopped_arms
 from tare.analyze.order import order_verdicts
@@ -48,6 +49,7 @@ __all__ = [
     "attributions",
     "busyness",
     "claims",
+    "compare_imported",
     "compare_results",
     "controls",
     "courses",

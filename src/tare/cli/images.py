@@ -89,6 +89,20 @@ def image_remove(
     return run_remove(names, as_json)
 
 
+@app.command("prune")
+def image_prune(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Remove nothing: list what would be removed.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Remove the images that no result needs, all but the default one."""
+    from tare.commands.prune import run_prune
+
+    return run_prune(as_json, asks=not yes, dry_run=dry_run)
+
+
 @app.command("kernel")
 def image_kernel(
     source: Annotated[

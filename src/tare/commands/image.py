@@ -106,7 +106,7 @@ def run_remove(names: "Sequence[str]", as_json: bool) -> ExitCode:
     for image in images:
         remove_image(image)
         if not as_json:
-            print(f"removed {image.name}, {_size(image)}")
+            print(f"removed {image.name}, {size_of(image)}")
     if as_json:
         print(json.dumps({"schema": 1, "removed": [image.name for image in images]}))
     return ExitCode.DONE
@@ -144,7 +144,19 @@ def _as_locked(manifest: "Mapping[str, Any]") -> str:
     return f", {len(said)} not as locked" if said else ", as locked"
 
 
-def _size(image: "Image") -> str:
+def origin_of(image: "Image") -> str:
+    """Where it comes from, in words."""
+    source = image.manifest.get("source", {})
+    kind, path = source.get("kind"), source.get("path")
+    if kind == "build":
+        return one_line(f"Debian {image.manifest.get('suite')}{_as_locked(image.manifest)}")
+    if kind == "host":
+        own = f", for {source['program']}" if "program" in source else ""
+        return one_line(f"files of this host, {path}{own}")
+    return one_line(str(path) if kind == "distribution" else f"imported from {path}")
+
+
+def size_of(image: "Image") -> str:
     from tare.units import format_byte
 
     size_byte = image.manifest.get("size_byte")
@@ -155,17 +167,5 @@ def _print_image(image: "Image", as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": 1, "image": _facts(image)}))
         return
-    manifest = image.manifest
-    packages = f"{len(manifest.get('packages', {}))} packages"
-    print(f"{image.name}  {image.digest}  {_size(image)}  {packages}  {one_line(_origin(manifest))}")
-
-
-def _origin(manifest: "Mapping[str, Any]") -> str:
-    source = manifest.get("source", {})
-    kind, path = source.get("kind"), source.get("path")
-    if kind == "build":
-        return f"Debian {manifest.get('suite')}{_as_locked(manifest)}"
-    if kind == "host":
-        own = f", for {source['program']}" if "program" in source else ""
-        return f"files of this host, {path}{own}"
-    return str(path) if kind == "distribution" else f"imported from {path}"
+    packages = f"{len(image.manifest.get('packages', {}))} packages"
+    print(f"{image.name}  {image.digest}  {size_of(image)}  {packages}  {origin_of(image)}")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
@@ -20,15 +21,18 @@ from tare.commands.run import budget_s, new_folder, run_and_show
 from tare.commands.weigh_files import WeighOptions, asked, binds_of, directory_of, remarks
 from tare.environments import PROVIDERS
 from tare.errors import ExitCode, HostError, ImageError, InputError
+from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
+from tare.host.privileges import ordinary_user
 from tare.image import find_image
 from tare.image.config import ImageConfig
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.plan.campaign import Campaign, with_overrides
+from tare.plan.entries import unknown_technology
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
-from tare.plan.written import duration_s, parse_bind, quantity
+from tare.plan.written import duration_s, normal_device, parse_bind, quantity
 from tare.records import (
     HOST_FILES,
     NATIVE,
@@ -45,6 +49,7 @@ from tare.records import (
 )
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 from tare.workloads.command import CommandOptions
+from tare.workloads.mpi import Launcher
 
 _DEFAULT_BLOCKS = 10
 _TIME_LIMIT = "1h"
@@ -70,11 +75,12 @@ def run_weigh(
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
     image = image_to_use(image_name, make=False)
-    options = _with_entrypoint(options, image)
+    config = _config(image)
+    options = _with_entrypoint(options, config)
     technologies, absent = _technologies(options)
     campaign = _campaign(options, technologies)
     if not shown.quiet:
-        _say([*absent, *remarks(options, campaign)])
+        _say([*absent, *_unapplied(config), *remarks(options, campaign)])
     if dry_run:
         return show_plan(campaign, shown.as_json)
     image = _image(image_name, options, campaign)
@@ -90,12 +96,22 @@ def _image(asked_name: str, options: WeighOptions, campaign: Campaign) -> str:
     return image_of_command(asked_name, options.command, bound)
 
 
-def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
-    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
+def _config(image: str) -> ImageConfig:
     try:
-        config = ImageConfig.kept(find_image(image).manifest)
+        return ImageConfig.kept(find_image(image).manifest)
     except ImageError:  # said when it is run
-        config = ImageConfig()
+        return ImageConfig()
+
+
+def _unapplied(config: ImageConfig) -> list[str]:
+    """What the image states and this user cannot have."""
+    if config.user.partition(":")[0] in {"", "root", "0"} or not ordinary_user():
+        return []
+    return [f"the command runs as you, not as the image's user {one_line(config.user)}, which takes root"]
+
+
+def _with_entrypoint(options: WeighOptions, config: ImageConfig) -> WeighOptions:
+    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
     entrypoint = config.entrypoint if options.entrypoint else ()
     if entrypoint and options.against is not None:
         raise InputError(
@@ -107,7 +123,7 @@ def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
         raise InputError(
             "there is no command to weigh, and the image has none; write it last: tare weigh [OPTIONS] -- COMMAND"
         )
-    return replace(options, command=command)
+    return replace(options, command=command, typed=options.command)
 
 
 def _say(lines: Sequence[str]) -> None:
@@ -118,6 +134,10 @@ def _say(lines: Sequence[str]) -> None:
 def _refuse_contradictions(options: WeighOptions) -> None:
     if not options.mpi and (options.profile or options.threads > 1):
         raise InputError("--profile and --threads are for an MPI program: add --mpi")
+    if options.launcher not in get_args(Launcher):
+        raise InputError(f"--launcher: {options.launcher!r} is neither tare nor image")
+    if options.launcher == "image" and (options.profile or not options.mpi):
+        raise InputError("--launcher image is for an MPI program: add --mpi, and leave --profile out")
     if options.turns and (options.whole or options.profile or options.input_file):
         raise InputError("--turns goes with none of --whole, --profile and --input")
     if options.against not in {None, HOST_FILES}:
@@ -152,6 +172,7 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         budget_s=None,
         seed=None,
         binds=binds,
+        devices=tuple(dict.fromkeys(asked("--device", normal_device, text) for text in options.devices)),
     )
     return with_overrides(
         campaign,
@@ -254,6 +275,7 @@ def _workload(options: WeighOptions, name: str, command: Sequence[str]) -> Workl
         "turns": options.turns,
     }
     written: dict[str, OptionValue | None] = {
+        "launcher": options.launcher if options.launcher == "image" else None,
         "directory": directory_of(options),
         "input": str(options.input_file.resolve()) if options.input_file else None,
         "variables": list(options.variables),
@@ -290,38 +312,48 @@ def _words(option: str, text: str | None) -> list[str]:
 def _way(options: WeighOptions) -> Way:
     if options.turns:
         return Way.SLICES
-    return Way.WHOLE if options.whole or options.profile or options.metrics else Way.FREEZER
+    whole = options.whole or options.profile or options.metrics or options.devices
+    return Way.WHOLE if whole else Way.FREEZER
 
 
 def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
     """The technologies to weigh, and what to say about the others; those named are taken as they are."""
     for name in options.environments:
         if name not in PROVIDERS:
-            raise InputError(f"--env: unknown technology {name!r}{nearest(name, PROVIDERS)}")
+            raise InputError(f"--env: {unknown_technology(name, PROVIDERS)}")
     named = [name for name in dict.fromkeys(options.environments) if name != NATIVE]
     if options.environments and not named:
         raise InputError("--env: native is what the others are compared with, and always runs; name another")
-    return (named, []) if named else _usable()
+    if not named:
+        return _usable(with_devices=bool(options.devices))
+    for name in named if options.devices else ():
+        if why := PROVIDERS[name].refuse_devices({}):
+            raise InputError(f"--device: {name} cannot have any: {why}")
+    return named, []
 
 
-def _usable() -> tuple[list[str], list[str]]:
+def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
     """All that work here and can take turns with each other: one that cannot would cost all of them their precision."""
     candidates = {name: PROVIDERS[name] for name in PROVIDERS if name not in _NOT_BY_DEFAULT}
     probes = probe_all(candidates, PROBE_LIMIT_S)
     here = [name for name, probe in probes.items() if probe.usable]
     usable = [name for name in here if not candidates[name].own_kernel and not probes[name].emulated]
+    refusing = [name for name in usable if with_devices and candidates[name].refuse_devices({})]
+    usable = [name for name in usable if name not in refusing]
     if not usable:
         least = probes[_LEAST].remedy if _LEAST in probes else ""
         raise HostError(
             "no environment is usable here, so there is nothing to compare; tare doctor says what each needs"
             + (f". The least is {_LEAST}: {least}" if least else "")
         )
-    apart, absent = sorted(set(here) - set(usable)), sorted(set(probes) - set(here))
+    apart, absent = sorted(set(here) - {*usable, *refusing}), sorted(set(probes) - set(here))
     said = []
     if absent:
         said.append(f"not usable here: {', '.join(absent)} (tare doctor says why)")
     if apart:
         said.append(f"with a kernel of their own, so only with --env: {', '.join(apart)}")
+    if refusing:
+        said.append(f"cannot have devices of the host: {', '.join(refusing)}")
     return usable, said
 
 

@@ -37,6 +37,7 @@ _FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.co
 class Charliecloud(AlsoUnprivileged):
     technology = "charliecloud"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 

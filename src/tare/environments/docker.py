@@ -69,6 +69,11 @@ class Docker(Provider):
             check_run["runtime"] = f"must be the name of a runtime, but is {runtime!r}"
         return check_run
 
+    def refuse_devices(self, options: Mapping[str, OptionValue]) -> str | None:
+        if options.get("runtime", "runc") in _NO_SANDBOXES:
+            return None
+        return "the runtime has a kernel of its own, which shows no device of the host"
+
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
         return engine_arguments.chosen(options)
 
@@ -213,7 +218,7 @@ def _words(spec: NodeSpec) -> list[str]:
     return [
         *("--name", spec.name, *engine.identified(spec)),
         *([] if runtime is None else ["--runtime", str(runtime)]),
-        *(*_network(spec), *engine.limits(_with_room(spec)), *engine.seccomp(spec)),
+        *(*_network(spec), *engine.limits(_with_room(spec)), *engine.seccomp(spec), *engine.devices(spec)),
         *(*engine_arguments.words(spec.options), *_root(spec)),
     ]
 

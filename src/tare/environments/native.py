@@ -28,6 +28,7 @@ _HIDDEN = "not shown of the host"
 
 class Native(AlsoUnprivileged):
     technology = NATIVE
+    device_refusal = None
     option_names: Mapping[str, str] = {}
     networks = frozenset({NetworkKind.HOST})
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})

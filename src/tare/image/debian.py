@@ -62,15 +62,15 @@ def _base_folder() -> Path:
     return cache_directory() / f"base-{recipe.base_key()}"
 
 
-def _builder_folder() -> Path:
-    return cache_directory() / f"builder-{recipe.builder_key()}"
+def _builder_folder(wanted: recipe.Builder = recipe.OWN) -> Path:
+    return cache_directory() / f"{wanted.name}-{recipe.builder_key(wanted)}"
 
 
-def builder(progress: Progress) -> Path:
+def builder(progress: Progress, wanted: recipe.Builder = recipe.OWN) -> Path:
     """A compiler and the libraries that the image's programs are linked to, from the cache when available."""
-    folder = _builder_folder()
+    folder = _builder_folder(wanted)
     if not folder.is_dir():
-        options = recipe.mmdebstrap_options(recipe.BUILDER_PACKAGES, recipe.BUILDER_OPTIONS)
+        options = recipe.mmdebstrap_options(wanted.packages, wanted.options)
         _make(folder, options, progress, _finish_builder)
     return folder / ROOT
 

@@ -16,7 +16,13 @@ from typing import Any
 from tare.errors import HostError, ImageError, InputError, LockedError
 from tare.host import removal
 from tare.host.own_files import open_own_lock, open_plain
-from tare.host.paths import disks_directory, distrusted_system, images_directories, images_directory
+from tare.host.paths import (
+    disks_directory,
+    distrusted_system,
+    images_directories,
+    images_directory,
+    sifs_directory,
+)
 from tare.host.privileges import ordinary_user
 from tare.host.removal import said
 from tare.host.trust import made
@@ -222,9 +228,9 @@ def remove_image(image: Image) -> None:
 
 
 def remove_disks_except(digests: Collection[str]) -> None:
-    """Remove the disks of images that no longer exist."""
+    """Remove the disks of images that no longer exist, and their SIFs."""
     kept = {digest.removeprefix("sha256:") for digest in digests}
-    for disk in disks_directory().glob("*.erofs"):
+    for disk in (*disks_directory().glob("*.erofs"), *sifs_directory().glob("*.sif")):
         if disk.stem not in kept:
             with suppress(OSError):  # another user's, or gone
                 disk.unlink()

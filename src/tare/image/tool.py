@@ -79,6 +79,8 @@ def run_tool(
 
 def _program(argv: Sequence[str]) -> str:
     rest = argv[len(CAGE) :] if tuple(argv[: len(CAGE)]) == CAGE else argv
+    if Path(rest[0]).name == "prlimit":  # of ``limits.bounded``
+        rest = rest[list(rest).index("--") + 1 :]
     return Path(rest[0]).name
 
 

@@ -71,6 +71,15 @@ from tare.records.comparisons import (
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
+from tare.records.imported import (
+    ImportedComparison,
+    ImportedDifference,
+    ImportedFigure,
+    ImportedMeasurements,
+    ImportedSeries,
+    ImportedSource,
+    Lack,
+)
 from tare.records.integrity import Damage, Fault, Integrity, Seen
 from tare.records.looks import (
     USUAL_MARGIN,
@@ -249,6 +258,12 @@ __all__ = [
     "HistorySeries",
     "HostLoad",
     "HostShare",
+    "ImportedComparison",
+    "ImportedDifference",
+    "ImportedFigure",
+    "ImportedMeasurements",
+    "ImportedSeries",
+    "ImportedSource",
     "Incomparable",
     "InstanceRun",
     "Integrity",
@@ -256,6 +271,7 @@ __all__ = [
     "InterventionVerdict",
     "IterationCourse",
     "IterationSeries",
+    "Lack",
     "Layout",
     "Levels",
     "Limits",

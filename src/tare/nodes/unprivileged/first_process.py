@@ -21,6 +21,7 @@ from tare.host import mounts, process
 from tare.host.user_namespaces import FUSE_OVERLAYFS, OVERLAYFS
 from tare.nodes import host_root, layer
 from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
+from tare.nodes.root_mounts import open_folders
 from tare.nodes.unprivileged.limits import hold_self
 from tare.nodes.unprivileged.start_order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
 from tare.records import Storage
@@ -206,6 +207,11 @@ def _mount_devices(spec: NodeSpec, dev: Path) -> None:
     for name in _DEVICES:
         (dev / name).touch()
         mounts.mount(f"/dev/{name}", dev / name, "", mounts.MS_BIND)
+    for device in spec.devices:
+        point = dev / device.path.relative_to("/dev")
+        open_folders(point, device)
+        point.touch()
+        mounts.mount(str(device.path), point, "", mounts.MS_BIND)
     for name, target in _LINKS.items():
         (dev / name).symlink_to(target)
     for name in ("pts", "shm"):
