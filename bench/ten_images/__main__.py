@@ -51,7 +51,9 @@ def weighed(image: ForeignImage, source: str, folder: Path, blocks: int, more: S
     document = json.loads(done.stdout) if done.stdout.startswith("{") else {}
     cells = dict(_cells(document))
     reason = next((line for line in done.stderr.splitlines() if line.startswith("tare: ")), "it said nothing")
-    answered = bool(cells) or (done.returncode in {2, 3} and "Traceback" not in done.stderr)
+    answered = all(name in cells for name in ENVIRONMENTS) or (
+        done.returncode in {2, 3} and "Traceback" not in done.stderr
+    )
     return Row(
         f"{image.name} {' '.join(more)}".strip(),
         image.form,

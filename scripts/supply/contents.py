@@ -20,7 +20,8 @@ from scripts.supply import plain
 
 STAGE = Path("build/distribution")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-HOME = "usr/lib/tare"
+HOME, ABOUT = "usr/lib/tare", "usr/share/doc/tare"
+"""Folders that are Tare's alone."""
 MAY_DIFFER = ("*.dist-info/*", "numpy/__config__.py")
 """Files of one package that are not the same for each Python: only people read them."""
 LIMIT_S = 60
@@ -122,7 +123,7 @@ def add_words(root: Path) -> None:
     for shell, places in completions().items():
         for place in places:
             _write(root / place, _completion(shell))
-    _write(root / "usr/share/doc/tare/copyright", COPYRIGHT + Path("LICENSE").read_text())
+    _write(root / ABOUT / "copyright", COPYRIGHT + Path("LICENSE").read_text())
 
 
 def completions() -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from scripts.supply.contents import HOME, PYTHONS, STAGE, Contents, stage
+from scripts.supply.contents import ABOUT, HOME, PYTHONS, STAGE, Contents, stage
 from scripts.supply.wheel import BUILDERS, RESULT
 from tare.image.recipe import SOURCE_DATE_EPOCH
 
@@ -155,10 +155,11 @@ def _spec(contents: Contents) -> str:
 
 
 def _owned(root: Path) -> list[str]:
-    """Lines of %files: the folder that is Tare's own, and each file in those of all packages."""
+    """Lines of %files: the folders that are Tare's alone, and each file in those of all packages."""
     files = sorted(path.relative_to(root) for path in root.rglob("*") if not path.is_dir())
-    others = [f"/{file}" for file in files if not file.is_relative_to(HOME)]
-    return [f"/{HOME}", *(f"{name}*" if "/man/" in name else name for name in others)]
+    own = (HOME, ABOUT)
+    others = [f"/{file}" for file in files if not any(map(file.is_relative_to, own))]
+    return [*(f"/{folder}" for folder in own), *(f"{name}*" if "/man/" in name else name for name in others)]
 
 
 def version() -> str:

@@ -286,3 +286,12 @@ def test_an_ordinary_user_is_told_that_the_images_user_takes_root(
     monkeypatch.setattr(weigh, "ordinary_user", lambda: True)
     asked(ASKED, requests)
     assert ("not as the image's user app:data, which takes root" in capsys.readouterr().err) is is_said
+
+
+def test_a_dry_run_says_that_the_image_has_no_mpirun_too(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(weigh, "find_image", lambda _: Image("own", tmp_path, "sha256:0"))
+    with pytest.raises(InputError, match="has no mpirun"):
+        run_weigh(replace(ASKED, mpi=True), None, "default", Shown(), dry_run=True)
+    assert requests == []

@@ -94,7 +94,12 @@ def test_a_deb_is_for_its_processor_and_names_what_it_needs(tree: Contents) -> N
 def test_a_spec_lists_each_file_in_a_folder_that_others_use(tree: Contents) -> None:
     said = packages._spec(tree)
     listed = said.partition("%files\n")[2].splitlines()
-    assert {f"/{HOME}", "/usr/bin/tare", "/usr/share/man/man1/tare-weigh.1.gz*"} <= set(listed)
+    assert {
+        f"/{HOME}",
+        "/usr/share/doc/tare",
+        "/usr/bin/tare",
+        "/usr/share/man/man1/tare-weigh.1.gz*",
+    } <= set(listed)
     assert "/usr/share" not in listed
     assert "Provides: bundled(python3dist(numpy)) = 2.4.6\n" in said
     assert "Requires: (python3 >= 3.11 or python3.14 or python3.13 or python3.12 or python3.11)\n" in said

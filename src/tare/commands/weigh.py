@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -28,6 +29,8 @@ from tare.image import find_image
 from tare.image.config import ImageConfig
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
+from tare.measure.image_config import as_the_image_says
+from tare.measure.launches import require_launches
 from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.entries import unknown_technology
 from tare.plan.problems import nearest
@@ -82,6 +85,7 @@ def run_weigh(
     if not shown.quiet:
         _say([*absent, *_unapplied(config), *remarks(options, campaign)])
     if dry_run:
+        _check_launches(campaign, image)
         return show_plan(campaign, shown.as_json)
     image = _image(image_name, options, campaign)
     folder = ResultFolder(output or new_folder("weigh"))
@@ -101,6 +105,13 @@ def _config(image: str) -> ImageConfig:
         return ImageConfig.kept(find_image(image).manifest)
     except ImageError:  # said when it is run
         return ImageConfig()
+
+
+def _check_launches(campaign: Campaign, image_name: str) -> None:
+    """As a run does, where the image is there."""
+    with suppress(ImageError):
+        image = find_image(image_name)
+        require_launches(as_the_image_says(campaign, image), image)
 
 
 def _unapplied(config: ImageConfig) -> list[str]:

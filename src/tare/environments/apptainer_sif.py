@@ -29,7 +29,7 @@ FUSE_PROGRAMS = ("squashfuse_ll", "squashfuse")
 COMPRESSION = ("-comp", "gzip")
 _FUSE = Path("/dev/fuse")
 _MAKE_LIMIT_S = 900.0
-_TRY_LIMIT_S = 5.0
+_TRY_LIMIT_S = 10.0
 _PRIMARY_SQUASHFS = ("--datatype", "4", "--parttype", "2", "--partfs", "1", "--partarch")
 _ARCHITECTURES = {"x86_64": "2", "aarch64": "4"}
 """As ``uname -m`` names them → as a SIF does."""

@@ -15,7 +15,7 @@ from tare.untrusted import MOST_CHARACTERS
 
 _MOST_FILES = 1000
 _MOST_READINGS = 200_000
-"""Of one source: what the statistics do in seconds."""
+"""Of one source: what the statistics do within a minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

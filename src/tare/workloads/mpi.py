@@ -30,13 +30,20 @@ BY_IMAGE: Mapping[str, str] = {
     "HYDRA_LAUNCHER": "fork",
     "I_MPI_HYDRA_BOOTSTRAP": "fork",
     "I_MPI_PIN": "off",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 }
-"""Variables for ``launch_by_image``: no ssh to the own host, and ``pin`` alone binds. Each MPI passes over the others'.
-Sources: mpiexec.hydra(1), Intel MPI's reference, mpirun(1) of Open MPI 4 and 5."""
+"""Variables for ``launch_by_image``; each MPI passes over the others'.
+
+No ssh to the own host, root where Tare was asked for it, and no binding but by ``pin``. Sources: mpiexec.hydra(1),
+Intel MPI's reference, mpirun(1) of Open MPI 4 and 5.
+"""
 _REFUSED = re.compile(
     r"^.*(?:Read -1, expected \d+, errno = \d+|CMA support is not available).*$", re.MULTILINE
 )
