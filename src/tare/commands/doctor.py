@@ -177,8 +177,7 @@ def _image_threats() -> list[Threat]:
             said.append(error)
         else:
             return []
-    remedy = "tare image build; the first tare weigh or tare run does it too"
-    return [Threat(subject="image", remark=f"cannot be used: {said[0]}", remedy=remedy)]
+    return [Threat(subject="image", remark=f"cannot be used: {said[0]}", remedy="tare image build")]
 
 
 def _as_json(findings: Diagnosis) -> dict[str, object]:

@@ -63,7 +63,7 @@ def image_to_use(asked: str, *, make: bool = True) -> str:
 
 
 def image_to_go_on(asked: str, begun: ResultFolder) -> str:
-    """The image to continue or repeat a result in: the one it was begun in, as it is, unless another is asked for."""
+    """The image of a result that is continued or repeated: its own, as it is, unless another is asked for."""
     if asked == DEFAULT_NAME and begun.exists():
         sessions = (record for record in Reading(begun.journal).records() if isinstance(record, Session))
         session = next(sessions, None)

@@ -78,7 +78,7 @@ def run_weigh(
 ) -> ExitCode:
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
-    image = image_to_use(image_name, make=not dry_run)
+    image = image_to_use(image_name, make=False)
     config = _config(image)
     options = _with_entrypoint(options, config)
     technologies, absent = _technologies(options)
@@ -88,11 +88,17 @@ def run_weigh(
     if dry_run:
         _check_launches(campaign, image)
         return show_plan(campaign, shown.as_json)
-    if not options.mpi:
-        bound = [parse_bind(bind).path for bind in campaign.binds]
-        image = image_of_command(image_name, options.command, bound)
+    image = _image(image_name, options, campaign)
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
+
+
+def _image(asked_name: str, options: WeighOptions, campaign: Campaign) -> str:
+    """Made now if it is missing, once the options are known to be right: that may take minutes."""
+    if options.mpi:
+        return image_to_use(asked_name)
+    bound = [parse_bind(bind).path for bind in campaign.binds]
+    return image_of_command(asked_name, options.command, bound)
 
 
 def _config(image: str) -> ImageConfig:

@@ -92,7 +92,7 @@ _FIRST_LINE_BYTE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class HostFiles(Files):
+class FilesOfHost(Files):
     """This host's files, each read once."""
 
     root: Path = Path("/")
@@ -109,7 +109,7 @@ class HostTree:
     """A root that is filled with files of this host."""
 
     root: Path
-    host: Files = field(default_factory=HostFiles)
+    host: Files = field(default_factory=FilesOfHost)
     made_of: dict[str, str] = field(default_factory=dict)
     """Path on this host → ``stamp``."""
 
