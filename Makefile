@@ -6,7 +6,9 @@
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
-# make wheel: build/dist/tare-*.whl, which brings Tare's own programs: who installs it compiles nothing.
+# make wheel: build/dist/tare-*.whl with Tare's own programs for x86-64 and 64-bit ARM: who installs it compiles nothing.
+# make packages: a .deb and an .rpm of that wheel for each processor, in build/dist.
+# make test-packages: the same, then both are installed, used and removed; the other processor's programs run emulated.
 # make man: build/man/*.1, manual pages made from the help.
 # make lock: writes the locks of Python's packages and, as root, the image's Debian packages anew.
 # make audit: are locks, licences and the image as they are said to be?  Writes bills of materials to build/sbom.
@@ -17,8 +19,8 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
-.PHONY: setup setup-test first-packages packages venv image kernel
-.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel man lock audit check format lint lint-text lint-native clean
+.PHONY: setup setup-test first-packages host-packages venv image kernel
+.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel packages test-packages man lock audit check format lint lint-text lint-native clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -28,7 +30,7 @@ BIN := .venv/bin
 NATIVE_FILES = $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 
 setup:
-	@$(MAKE) --jobs packages venv image kernel
+	@$(MAKE) --jobs host-packages venv image kernel
 
 setup-test:
 	@$(MAKE) setup EXTRA=dev LISTS='scripts/packages.txt scripts/packages-test.txt'
@@ -41,7 +43,7 @@ setup-test:
 first-packages:
 	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages-image.txt $(LISTS)
 
-packages: first-packages
+host-packages: first-packages
 	@[[ $(PACKAGES) == no ]] || scripts/install-packages <(cat $(LISTS))
 
 venv: first-packages
@@ -86,6 +88,14 @@ test-aarch64:
 
 wheel: venv
 	$(BIN)/python -m scripts.supply.wheel
+
+packages: wheel
+	@[[ $(PACKAGES) == no ]] || scripts/install-packages scripts/packages-release.txt
+	$(BIN)/python -m scripts.supply.packages
+
+test-packages: packages
+	@scripts/make-venv dev
+	$(BIN)/pytest -n0 tests/scripts/installed_packages.py
 
 man: venv
 	$(BIN)/python -m scripts.make_man

@@ -20,6 +20,7 @@ from tare.report.across_results import PrintedComparison
 from tare.report.calibration import PrintedCalibration
 from tare.report.causes import PrintedExplanations
 from tare.report.history import PrintedHistory
+from tare.report.imported import PrintedImports
 from tare.report.machine import PrintedResult
 from tare.report.replication import PrintedReplications
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, TrialShape
@@ -42,6 +43,7 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedReplications,
     PrintedComparison,
     PrintedHistory,
+    PrintedImports,
 )
 """The objects that commands print; the first is the largest."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -61,6 +61,12 @@ def quiet_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr("tare.measure.others.OthersWatch.load", lambda *_: quiet)
 
 
+@pytest.fixture(autouse=True)
+def no_energy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial has the same samples on every machine, whether it counts energy or not."""
+    monkeypatch.setattr("tare.host.energy.ROOT", Path("/nowhere"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def common_group() -> Iterator[None]:
     """Keep the nodes' common group while tests run, since a campaign's end would remove it under a node's start."""

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments import PROVIDERS
+from tare.environments import PROVIDERS, apptainer_sif
 from tare.host.paths import state_directory
 from tare.image.store import Image
 from tare.nodes.provider import Probe, Provider
 from tare.records import OptionValue
+from tests.conftest import REPOSITORY
 
 VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
     "qemu-emulated": ("qemu", {"devices": "emulated"}),
@@ -19,6 +20,9 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
 """What counts as an environment of its own, beside the technologies as they are by default."""
 BROUGHT = {"custom", "libvirt", "ssh", "virtualbox", "vmware", "xen"}
 """They run where the user says, in what he brings, and have tests of their own."""
+QUICKLY = ("-comp", "zstd", "-Xcompression-level", "1")
+"""How tests compress a SIF: by gzip, as Apptainer's users have it, the default image takes half a minute."""
+SIFS = REPOSITORY / "build" / "sifs"
 _FAULT = re.compile(r"\b[A-Z]\w*Error: ")
 KEPT = state_directory()
 """Where the set-up has put what machines boot from, before any test chose a state folder of its own."""
@@ -30,9 +34,18 @@ def ready_provider(request: pytest.FixtureRequest, image: Image) -> Provider:
     provider = PROVIDERS[technology].configured(options) if options else PROVIDERS[technology]
     if request.param == "docker":
         request.getfixturevalue("docker_daemon")
+    if technology == "apptainer":
+        make_sifs_quickly(request.getfixturevalue("monkeypatch"))
     skip_unless_usable(provider.probe(), request.param)
     provider.prepare(image.root, image.digest)
     return provider
+
+
+def make_sifs_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep them from one test to the next, and apart from those that are measured."""
+    SIFS.parent.mkdir(exist_ok=True)
+    monkeypatch.setattr(apptainer_sif, "COMPRESSION", QUICKLY)
+    monkeypatch.setattr(apptainer_sif, "sifs_directory", lambda: SIFS)
 
 
 def skip_unless_usable(probe: Probe, name: str) -> None:

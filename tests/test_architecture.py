@@ -2,8 +2,10 @@
 """The tree is the pipeline: nothing imports against plan → measure → treat → analyze → report."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache
@@ -47,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "node_life": {"errors", "host", "network", "nodes"},
     "far": BASE | {"environments", "host", "image", "network", "node_life", "nodes"},
     "workloads": BASE | {"host"},
+    "imports": BASE | {"host", "workloads"},
     "plan": BASE | {"engines", "environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
     "measure": BASE
@@ -71,7 +74,6 @@ PURE_MODULES = {
     "itertools",
     "math",
     "numpy",
-    "scipy",
     "statistics",
     "typing",
 }
@@ -173,6 +175,15 @@ def test_the_report_computes_no_statistics() -> None:
     assert modules & {"statistics", "numpy", "scipy"} == set()
 
 
+def test_what_only_the_tests_need_is_imported_nowhere() -> None:
+    extra = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]["dev"]
+    names = {re.split("[^a-z0-9]", requirement)[0] for requirement in extra}
+    assert "scipy" in names
+    assert {name.split(".")[0] for path in FILES for name in imported(path.read_text())} & names == set()
+
+
 def test_only_seven_folders_start_processes() -> None:
     assert offenders(lambda path: starters(path.read_text()), lambda part: part not in STARTING) == {}
 
@@ -254,6 +265,8 @@ def drawn_arrows(flowchart: str) -> list[str]:
 def test_a_providers_file_imports_no_other_provider() -> None:
     names = {path.stem for path in (SOURCE / "environments").glob("*.py")} - {
         "__init__",
+        "apptainer_fakeroot",
+        "apptainer_sif",
         "custom_commands",
         "docker_shims",
         "fake_clock",

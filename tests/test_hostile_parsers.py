@@ -74,8 +74,10 @@ SQUARES: dict[str, Callable[[], object]] = {
     "hpcc's digits": lambda: check_success("9" * LONG, {}),
     "hpcc's tests": lambda: check_success("1 tests " * (LONG // 8), {}),
     "hpcc's errors": lambda: check_success("Found 1 errors " * (LONG // 15), {}),
-    "NPB's names": lambda: npb_reference._block(f"Benchmark Completed\nA{' ' * LONG}b npb@nas.nasa.gov"),
-    "NPB's values": lambda: npb_reference._block(
+    "NPB's names": lambda: npb_reference.result_block(
+        f"Benchmark Completed\nA{' ' * LONG}b npb@nas.nasa.gov"
+    ),
+    "NPB's values": lambda: npb_reference.result_block(
         f"Benchmark Completed\nA = x{' ' * LONG}y\nnpb@nas.nasa.gov"
     ),
     "virsh's lines": lambda: virsh.parse_cpu_s("\n" * LONG),

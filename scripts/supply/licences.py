@@ -27,6 +27,8 @@ ALLOWED = {
         "MIT",
         "MPL-2.0",
         "PSF-2.0",
+        "Public domain",
+        "Unlicense",
     ),
     "Zlib",
 }
@@ -44,6 +46,8 @@ TEXTS = (
     ("Apache License", "Apache-2.0"),
     ("Redistributions of source code must retain", "BSD"),
     ("Permission is hereby granted, free of charge", "MIT"),
+    ("Mozilla Public License", "MPL-2.0"),
+    ("free and unencumbered software released into the public domain", "Unlicense"),
 )
 """Words of a licence's text → its name."""
 LONGEST = 60
@@ -90,7 +94,7 @@ def go_licence(module: str, version: str) -> str | None:
     escaped = re.sub("[A-Z]", lambda letter: f"!{letter[0].lower()}", module)
     folder = Path(_go_cache()) / f"{escaped}@{version}"
     for file in sorted(folder.glob("*")):
-        if file.is_file() and file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING")):
+        if file.is_file() and file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "UNLICENSE")):
             text = " ".join(file.read_text(errors="replace").split())
             return next((name for words, name in TEXTS if words in text), f"unknown text in {file.name}")
     return f"no licence file in {module}" if folder.is_dir() else None

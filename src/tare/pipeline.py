@@ -22,6 +22,7 @@ from tare.analyze import (
     explanations,
     failure_rates,
     helper_costs,
+    host_shares,
     in_families,
     intervention_verdicts,
     order_verdicts,
@@ -61,6 +62,7 @@ from tare.measure.stopping import spared_trials
 from tare.plan.definition import Campaign, extended
 from tare.plan.trials import refuse_misnamed
 from tare.records import (
+    HOST_FILES,
     Analysis,
     Cell,
     InterventionVerdict,
@@ -150,14 +152,17 @@ def _analysed(path: Path) -> Analysis:
     standing = without_busy_claims(in_families(without_steady_claims(single, steady)))
     judged = with_clock_warnings(with_warnings(standing, taken_out, unlike(outcomes)), journal.outcomes)
     judged = with_order_warnings(judged, blocks_out_of_order(outcomes))
-    claimed = () if campaign.intervention else claims(judged)
+    hosts = {each.name for each in campaign.environments if each.technology == HOST_FILES}
+    contained = tuple(verdict for verdict in judged if verdict.overhead.summary.environment not in hosts)
+    claimed = () if campaign.intervention else claims(contained)
     own = [verdict.overhead.summary for verdict in claimed]
     evidence = signal_evidence(
         outcomes, [summary for summary in analysed if summary.primary or summary in own]
     )
-    attributed = attributions(evidence, judged)
+    attributed = attributions(evidence, contained)
     interventions = _interventions(folder, campaign, journal.sessions, analysed)
     suspected = suspicions(scenes(claimed, attributed, evidence, traits(outcomes, LABELS), _traced(folder)))
+    ranked = rankings(judged)
     return Analysis(
         campaign=campaign.name,
         result=str(path),
@@ -185,7 +190,8 @@ def _analysed(path: Path) -> Analysis:
         helper_costs=helper_costs(helper_summaries(outcomes)),
         wait_costs=wait_costs(wait_summaries(outcomes)),
         curves=curve_estimates((*curves(outcomes), *curves(swept(outcomes, primary)))),
-        rankings=rankings(judged),
+        rankings=ranked,
+        host_shares=host_shares(ranked, hosts),
         across_workloads=across_workloads(judged),
         spreads=arm_spreads(analysed),
         variances=() if journal.condensed else variance_splits(levels(outcomes, headlines)),

@@ -52,6 +52,8 @@ tare weigh --env fake --layout 2c1p1i -- true
 tare weigh --env fake --network vth -- true
 tare weigh --env fake --threads 2 -- true
 tare weigh --env fake --threads 0 --mpi -- true
+tare weigh --env fake --launcher image -- true
+tare weigh --env fake --launcher srun --mpi -- true
 tare weigh --env fake --profile -- true
 tare weigh --env fake --turns --whole -- true
 tare weigh --env fake --input nosuch -- true
@@ -81,6 +83,10 @@ tare show
 tare show nosuch
 tare show .
 tare report nosuch
+tare compare nosuch
+tare show /dev/null
+tare export nosuch -o figures.svg
+tare export nosuch -o figures --format png
 tare explain nosuch
 tare explain nosuch --blocks 0
 tare calibrate --estimator none

@@ -137,6 +137,7 @@ def test_json_holds_environments_host_and_threats(capsys: pytest.CaptureFixture[
     assert document["environments"][0]["tried"] is None
     assert document["environments"][0]["networks"] is None
     assert document["host"]["kernel"]
+    assert {"GPUs", "fabrics", "energy"} <= set(document["host"])
     assert all(set(threat) == {"subject", "remark", "remedy"} for threat in document["threats"])
 
 

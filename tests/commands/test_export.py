@@ -34,7 +34,7 @@ def result(tmp_path: Path) -> Path:
 
 def exported(result: Path, name: str, table: str = "verdicts", kind: str | None = None) -> Path:
     output = result.parent / name
-    assert run_export(result, output, table, kind) == 0
+    assert run_export([result], output, table, kind) == 0
     return output
 
 
@@ -93,7 +93,7 @@ def test_a_wrong_request_names_what_is_right(
     name: str, table: str, kind: str | None, says: str, result: Path
 ) -> None:
     with pytest.raises(InputError, match=says):
-        run_export(result, result.parent / name, table, kind)
+        run_export([result], result.parent / name, table, kind)
     assert not (result.parent / name).exists()
 
 
@@ -101,7 +101,7 @@ def test_an_existing_file_is_never_overwritten(result: Path) -> None:
     output = exported(result, "out.csv")
     before = output.read_bytes()
     with pytest.raises(InputError, match="there already"):
-        run_export(result, output, "samples", None)
+        run_export([result], output, "samples", None)
     assert output.read_bytes() == before
 
 
@@ -109,7 +109,10 @@ def test_markdown_and_latex_print_every_character_of_a_name() -> None:
     analysis = example(environments=("docker",), losing=False)
     strange = [replace(verdict, claim="a_b & 50 % | *c* \\ ~ <d>\n\x1b[31m") for verdict in analysis.verdicts]
     analysis = with_verdicts(analysis, strange)
-    markdown, latex = exports.to_markdown(analysis), exports.to_latex(analysis)
+    markdown, latex = (
+        exports.to_markdown(exports.verdict_table(analysis)),
+        exports.to_latex(exports.verdict_table(analysis)),
+    )
     assert r"a\_b & 50 % \| \*c\* \\ ~ \<d\>" in markdown
     assert r"a\_b \& 50 \% | *c* \textbackslash{} \textasciitilde{} <d>" in latex
     assert "\x1b" not in markdown + latex

@@ -11,8 +11,11 @@ from tare.commands.line import Shown
 from tare.commands.weigh import run_weigh
 from tare.commands.weigh_files import WeighOptions
 from tare.errors import InputError
+from tare.image.config import ImageConfig
+from tare.image.store import Image
 from tare.measure.campaign import Request
 from tare.nodes.provider import Probe
+from tare.plan import written
 from tare.records import Way, Workload
 
 ASKED = WeighOptions(command=("solver", "input"), environments=("fake",))
@@ -49,8 +52,14 @@ def workload(options: WeighOptions, requests: list[Request]) -> Workload:
         ({"command": ()}, "no command to weigh"),
         ({"profile": True}, "add --mpi"),
         ({"threads": 2}, "add --mpi"),
+        ({"launcher": "image"}, "add --mpi"),
+        ({"launcher": "image", "mpi": True, "profile": True}, "leave --profile out"),
+        ({"launcher": "srun", "mpi": True}, "neither tare nor image"),
         ({"turns": True, "whole": True}, "--turns"),
         ({"unit": "s"}, "--metric"),
+        ({"against": "docker"}, "--against"),
+        ({"host_variables": ("A=1",)}, "add --against host"),
+        ({"against": "host", "host_variables": ("TARE_NO_SUCH",)}, "is not set here"),
         ({"environments": ("native",)}, "name another"),
         ({"environments": ("dokcer",)}, "did you mean"),
         ({"blocks": -3}, "blocks must be 1 to 1000"),
@@ -76,6 +85,9 @@ def workload(options: WeighOptions, requests: list[Request]) -> Workload:
         ({"variable": "n=1,1"}, "two or more"),
         ({"variable": "n=1,2"}, "does not hold {n}"),
         ({"binds": ("absent",)}, "--bind"),
+        ({"devices": ("gpu",)}, "--device: 'gpu' is none of nvidia"),
+        ({"devices": ("/dev/null",)}, "--device: '/dev/null' is a device that every node has"),
+        ({"devices": ("/dev/tare-none",)}, "--device: /dev/tare-none cannot be looked at"),
         ({"binds": ("/",)}, "--bind"),
         ({"seed": -1}, "seed"),
         ({"user": "nobody here"}, "--as"),
@@ -188,3 +200,96 @@ def test_without_a_name_only_environments_that_can_take_turns_are_weighed(
 def test_native_beside_another_environment_is_the_same_as_without_it(requests: list[Request]) -> None:
     request = asked(replace(ASKED, environments=("native", "fake", "fake")), requests)
     assert [environment.name for environment in request.campaign.environments] == ["fake"]
+
+
+def test_the_hosts_own_files_get_what_finds_software_in_this_shell_and_nothing_else(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"LD_LIBRARY_PATH": "/opt/blas", "OMPI_MCA_btl": "self", "SECRET": "x"}.items():
+        monkeypatch.setenv(name, value)
+    options = replace(ASKED, against="host", host_variables=("OMPI_MCA_btl", "A=b"))
+    host, fake = asked(options, requests).campaign.environments
+    variables = host.options["variables"]
+    assert isinstance(variables, list)
+    assert variables[1:] == ["LD_LIBRARY_PATH=/opt/blas", "OMPI_MCA_btl=self", "A=b"]
+    assert variables[0].startswith("PATH=")
+    assert fake.options == {}
+
+
+@pytest.fixture
+def any_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a host that has every device."""
+    monkeypatch.setattr(written, "find_devices", lambda _: ())
+
+
+@pytest.mark.usefixtures("any_device")
+def test_every_arm_is_to_have_the_devices(requests: list[Request]) -> None:
+    request = asked(replace(ASKED, devices=("nvidia", "/dev/fuse", "nvidia")), requests)
+    assert request.campaign.devices == ("nvidia", "/dev/fuse")
+    assert {workload.way for workload in request.campaign.workloads} == {Way.WHOLE}
+
+
+@pytest.mark.usefixtures("any_device", "requests")
+@pytest.mark.parametrize(
+    ("technology", "why"),
+    [("qemu", "VFIO"), ("gvisor", "own kernel"), ("custom", "pass the device in them"), ("openvz", "how to")],
+)
+def test_a_named_environment_that_cannot_have_devices_is_refused_with_the_reason(
+    technology: str, why: str
+) -> None:
+    options = replace(ASKED, environments=(technology,), devices=("nvidia",))
+    with pytest.raises(InputError, match=rf"^--device: {technology} cannot have any: .*{why}"):
+        run_weigh(options, Path("result"), "default", Shown())
+
+
+@pytest.mark.usefixtures("any_device", "requests")
+def test_environments_that_nobody_named_are_left_out_in_a_line_if_they_cannot_have_devices(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    probes = {name: Probe(usable=True) for name in ("bubblewrap", "openvz", "qemu")}
+    monkeypatch.setattr(weigh, "probe_all", lambda *_: probes)
+    options = replace(ASKED, environments=(), devices=("nvidia",))
+    run_weigh(options, Path("result"), "default", Shown())
+    said = capsys.readouterr().err.splitlines()
+    assert "left out: qemu (own kernel: --env); openvz (no devices of the host)" in said
+
+
+def test_only_the_words_that_the_user_typed_are_files_of_this_directory(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stated = {"config": {"Entrypoint": ["./tool", "--data", "input"], "Cmd": ["usual"]}}
+    image = Image("own", tmp_path, "sha256:0", ImageConfig.read(stated).facts())
+    monkeypatch.setattr(weigh, "find_image", lambda _: image)
+    for name in ("tool", "input", "usual", "mine"):
+        (tmp_path / name).touch()
+    assert asked(replace(ASKED, command=()), requests).campaign.binds == ()
+    assert asked(replace(ASKED, command=("other",)), requests).campaign.binds == ()
+    typed = asked(replace(ASKED, command=("mine",)), requests).campaign
+    assert typed.binds == (f"{tmp_path}:ro",)
+    assert typed.workloads[0].options["argv"] == ["./tool", "--data", "input", "mine"]
+    assert asked(replace(ASKED, command=("mine",), entrypoint=False), requests).campaign.binds == ()
+
+
+@pytest.mark.parametrize(("user", "is_said"), [("app:data", True), ("root", False), ("", False)])
+def test_an_ordinary_user_is_told_that_the_images_user_takes_root(
+    user: str,
+    is_said: bool,
+    requests: list[Request],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    image = Image("own", tmp_path, "sha256:0", ImageConfig.read({"config": {"User": user}}).facts())
+    monkeypatch.setattr(weigh, "find_image", lambda _: image)
+    monkeypatch.setattr(weigh, "ordinary_user", lambda: True)
+    asked(ASKED, requests)
+    assert ("not as the image's user app:data, which takes root" in capsys.readouterr().err) is is_said
+
+
+def test_a_dry_run_says_that_the_image_has_no_mpirun_too(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(weigh, "find_image", lambda _: Image("own", tmp_path, "sha256:0"))
+    with pytest.raises(InputError, match="has no mpirun"):
+        run_weigh(replace(ASKED, mpi=True), None, "default", Shown(), dry_run=True)
+    assert requests == []

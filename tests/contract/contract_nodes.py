@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small nodes for the contract, and commands in them."""
 
+import os
 import secrets
+import shutil
+import stat
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,6 +15,7 @@ from tare.host.facts import online_processors
 from tare.host.process import tool_environment
 from tare.image.store import Image
 from tare.measure.running import NodeTimes, running_nodes
+from tare.nodes.devices import Device, find_devices
 from tare.nodes.provider import Node, NodeSpec, Provider
 
 MEBIBYTE = 1 << 20
@@ -60,6 +64,30 @@ def execute(
         check=False,
         env=tool_environment(),
     )
+
+
+@contextmanager
+def made_devices() -> Iterator[Path]:
+    """A folder below /dev with nodes that no technology has by itself: the last one, rules of control groups forbid.
+
+    An ordinary user cannot make any, and has those in the folder ``$DEVICES``.
+    """
+    if given := os.environ.get("DEVICES"):
+        yield Path(given)
+        return
+    folder = Path(f"/dev/tare-test-{secrets.token_hex(4)}")
+    folder.mkdir()
+    try:
+        for name, numbers in {"zero": (1, 5), "fuse": (10, 229)}.items():
+            os.mknod(folder / name, stat.S_IFCHR, os.makedev(*numbers))
+            (folder / name).chmod(0o666)
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def devices_in(folder: Path) -> tuple[Device, ...]:
+    return tuple(find_devices(str(folder / name))[0] for name in ("zero", "fuse"))
 
 
 class Lent:

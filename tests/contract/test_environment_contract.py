@@ -3,18 +3,30 @@
 
 import hashlib
 import os
+import re
 import secrets
 import time
 from pathlib import Path
 
 import pytest
-from tests.contract.contract_nodes import MEBIBYTE, Lent, execute, has_emulated_devices, make_spec, running
+from tests.contract.contract_nodes import (
+    MEBIBYTE,
+    Lent,
+    devices_in,
+    execute,
+    has_emulated_devices,
+    made_devices,
+    make_spec,
+    running,
+)
 
 from tare.host.cgroups import PARENT, find_hierarchies, group_of
 from tare.host.cgroups.path import parent_of
 from tare.image.store import Image
 from tare.measure.clean import remove_leftovers
+from tare.measure.parity import _devices_of
 from tare.node_life import start_node
+from tare.nodes.devices import said
 from tare.nodes.provider import Bind, NodeSpec, Provider, Shared, Victim
 from tare.nodes.record import recorded_nodes
 
@@ -155,6 +167,29 @@ def test_a_bound_directory_is_readable_and_guarded_unless_asked(
     assert allowed == 0
     assert (tmp_path / "open" / "new").exists()
     assert (tmp_path / "kept" / "data").read_text() == "precious"
+
+
+def test_devices_of_the_host_are_the_same_and_open_in_the_node_or_it_says_why_not(
+    provider: Provider, image: Image, state: Path
+) -> None:
+    if why := provider.refuse_devices(getattr(provider, "options", {})):
+        assert re.search(r"\w+ \w+", why)
+        return
+    with (
+        made_devices() as folder,
+        running(provider, make_spec(provider, image, state, devices=devices_in(folder))) as (node,),
+    ):
+        zero, fuse = str(folder / "zero"), str(folder / "fuse")
+        read = execute(provider, node, "head", "--bytes=4", zero)
+        opened = execute(provider, node, "sh", "-c", f"exec 3<>{fuse}")
+        seen = execute(provider, node, "stat", "--format=%t:%T %a", zero, fuse, str(folder)).stdout
+        parity = _devices_of(node)
+        execute(provider, node, "rm", "--force", zero)
+        assert Path(zero).is_char_device()
+    assert read.stdout == bytes(4), read.stderr
+    assert opened.returncode == 0, opened.stderr
+    assert seen.splitlines() == [b"1:5 666", b"a:e5 666", b"0:0 755"]
+    assert parity == {"devices": said(node.spec.devices)}
 
 
 def test_two_nodes_at_once_do_not_meet(

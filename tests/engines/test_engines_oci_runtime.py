@@ -11,6 +11,7 @@ from tests.environments.environment_example import MEBIBYTE, described
 
 from tare.engines.oci_runtime import OwnConfiguration, completed, parse
 from tare.errors import NodeError
+from tare.nodes.devices import Device
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind
 
@@ -85,3 +86,18 @@ def test_the_network_is_the_nodes_or_the_hosts(own: OwnConfiguration) -> None:
 def test_what_is_no_configuration_is_told(text: bytes) -> None:
     with pytest.raises(NodeError, match="what runc spec prints is not understood"):
         parse(text, "runc")
+
+
+def test_a_device_is_made_as_the_hosts_and_allowed_after_the_runtimes_own_rules(
+    own: OwnConfiguration,
+) -> None:
+    null = Device(path=Path("/dev/null"), major=1, minor=3)
+    linux = told(own, described(devices=(null,)))["linux"]
+    (made,) = linux["devices"]
+    assert (made["path"], made["type"], made["major"], made["minor"]) == ("/dev/null", "c", 1, 3)
+    assert (made["fileMode"], made["uid"], made["gid"]) == (0o666, 0, 0)
+    *before, last = linux["resources"]["devices"]
+    assert before == own["linux"].get("resources", {}).get("devices")
+    assert last == {"allow": True, "type": "c", "major": 1, "minor": 3, "access": "rwm"}
+    with pytest.raises(NodeError, match="cannot have /dev/tare-none: No such file"):
+        told(own, described(devices=(Device(path=Path("/dev/tare-none"), major=1, minor=3),)))

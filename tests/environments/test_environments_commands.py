@@ -6,13 +6,19 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import MEBIBYTE, described
 
+from tare.engines import engine
 from tare.environments import bubblewrap, lxc, nspawn
 from tare.environments.lxc import configuration
 from tare.host.cgroups import V1, V2, Hierarchies
 from tare.nodes import layer
+from tare.nodes.devices import Device
 from tare.nodes.provider import Bind
 
 BINDS = (Bind(path=Path("/data/in put")), Bind(path=Path("/data/out#\\1"), writable=True))
+DEVICES = (
+    Device(path=Path("/dev/dri/renderD128"), major=226, minor=128),
+    Device(path=Path("/dev/fuse"), major=10, minor=229),
+)
 LAYER = "/state/nodes/tare-1/layer"
 
 
@@ -90,6 +96,12 @@ class TestLxc:
             f"{LAYER}/bound/1 data/out#\\1341 none rbind 0 0",
         ]
 
+    @pytest.mark.parametrize(("version", "key"), [(V1, "lxc.cgroup"), (V2, "lxc.cgroup2")])
+    def test_a_device_is_bound_and_allowed(self, version: int, key: str, tmp_path: Path) -> None:
+        lines = lxc_lines(configuration(described(devices=DEVICES), host(tmp_path, version)))
+        assert lines[f"{key}.devices.allow"] == ["c 226:128 rwm", "c 10:229 rwm"]
+        assert lines["lxc.mount.entry"][-1] == "/dev/fuse dev/fuse none bind,create=file 0 0"
+
     def test_a_state_folder_with_a_space_is_one_field(self, tmp_path: Path) -> None:
         text = configuration(described(Path("/my state/tare-1")), host(tmp_path, V1))
         assert "lxc.mount.entry = /my\\040state/tare-1/layer/work mnt/tare none rbind 0 0\n" in text
@@ -135,3 +147,17 @@ class TestBubblewrap:
 def test_each_bound_folder_has_a_place_of_its_own() -> None:
     places = [source for source, _ in layer.bound_sources(described(binds=BINDS * 3))]
     assert len(set(places)) == len(places) == 6
+
+
+def test_a_folder_below_dev_is_open_to_every_user_of_a_bubble() -> None:
+    argv = bubblewrap._options(described(devices=DEVICES))
+    made = argv.index("--dir")
+    assert argv[made - 2 : made + 2] == ["--perms", "755", "--dir", "/dev/dri"]
+    assert argv[made + 2 : made + 5] == ["--dev-bind", "/dev/dri/renderD128", "/dev/dri/renderD128"]
+
+
+def test_the_engines_are_given_a_device_by_its_path() -> None:
+    assert engine.devices(described(devices=DEVICES)) == [
+        "--device=/dev/dri/renderD128",
+        "--device=/dev/fuse",
+    ]

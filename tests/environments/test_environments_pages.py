@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from tare.environments import PROVIDERS
+from tare.environments import PROVIDERS, UNSUPPORTED
 from tare.environments.custom_commands import _PLACEHOLDERS
+from tare.nodes.devices import KINDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
+    "apptainer": DOCS / "apptainer.md",
     "custom": DOCS / "custom-environment.md",
     "ssh": DOCS / "ssh.md",
     "libvirt": DOCS / "libvirt.md",
@@ -44,6 +46,33 @@ def test_every_option_is_explained(technology: str) -> None:
     text = PAGES[technology].read_text()
     missing = [name for name in PROVIDERS[technology].option_names if not re.search(rf"\| `{name}\b", text)]
     assert missing == []
+
+
+def test_the_page_of_devices_says_of_every_technology_whether_it_gets_any() -> None:
+    section = (DOCS / "devices.md").read_text().split("## How each technology gets them")[1].split("##")[0]
+    rows = re.findall(r"(?m)^\| (`.+`) \| (.+) \|$", section)
+    said = {name: text for names, text in rows for name in re.findall(r"`([a-z-]+)`", names)}
+    assert set(said) == set(PROVIDERS)
+    for name, text in said.items():
+        why = PROVIDERS[name].refuse_devices({})
+        assert text.startswith("refused: ") == (why is not None), name
+
+
+def test_the_page_of_devices_explains_every_kind() -> None:
+    section = (DOCS / "devices.md").read_text().split("## Ask for them")[1].split("\n## ")[0]
+    assert set(re.findall(r"(?m)^\| `([a-z]+)` \| ", section)) == set(KINDS)
+
+
+def test_a_toolkits_flags_can_be_the_users_own_as_the_page_says() -> None:
+    for flags in ("--gpus all", "--device nvidia.com/gpu=all"):
+        assert PROVIDERS["docker"].check_options({"arguments": flags}) == {}
+    assert PROVIDERS["docker"].refuse_devices({"runtime": "runsc"}) is not None
+
+
+def test_what_is_not_supported_is_no_environment_and_is_explained() -> None:
+    text = PAGES["apptainer"].read_text().lower()
+    assert not set(UNSUPPORTED) & set(PROVIDERS)
+    assert [name for name in UNSUPPORTED if name not in text] == []
 
 
 def test_every_placeholder_is_explained_and_no_other() -> None:

@@ -23,7 +23,14 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "src"), str(Path(__file__).resolve().parents[2])]
 
-from tests.hostile import targets_far, targets_journal, targets_nodes, targets_tools, targets_workloads  # noqa: E402
+from tests.hostile import (  # noqa: E402
+    targets_far,
+    targets_imports,
+    targets_journal,
+    targets_nodes,
+    targets_tools,
+    targets_workloads,
+)
 from tests.hostile.mutation import Mutator  # noqa: E402
 from tests.hostile.target import Tally, Target, attack  # noqa: E402
 
@@ -36,7 +43,7 @@ _STUCK_S = 60.0
 
 def all_targets() -> list[Target]:
     """Of all parsers, in the order of the modules that list them."""
-    modules = (targets_workloads, targets_journal, targets_nodes, targets_tools, targets_far)
+    modules = (targets_workloads, targets_journal, targets_nodes, targets_tools, targets_far, targets_imports)
     targets = [target for module in modules for target in module.targets()]
     assert len({target.name for target in targets}) == len(targets)
     return targets

@@ -11,16 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tare.errors import InputError
-from tare.image.config import ImageConfig, resolved_user
+from tare.image.config import ImageConfig, home_of, resolved_user
 from tare.image.store import Image
 from tare.measure.image_config import as_the_image_says
 from tare.records import User, Workload
+from tare.workloads.command import AnyCommand, CommandOptions
+from tare.workloads.kind import Shape
 from tests.fake_campaign import command_workload, fake_campaign, fake_workload
 
 STATED = {
     "architecture": "amd64",
     "config": {
-        "Env": ["PATH=/opt/vendor/bin:/bin", "EMPTY=", "A=b=c"],
+        "Env": ["PATH=/opt/vendor/bin:/bin", "EMPTY=", "A=b=c", "own.name=1"],
         "WorkingDir": "/work",
         "Entrypoint": ["tool", "--fast"],
         "Cmd": ["usual"],
@@ -41,7 +43,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_everything_stated_is_read_and_survives_the_manifest() -> None:
     config = ImageConfig.read(STATED)
-    assert config.variables == {"PATH": "/opt/vendor/bin:/bin", "EMPTY": "", "A": "b=c"}
+    assert config.variables == {"PATH": "/opt/vendor/bin:/bin", "EMPTY": "", "A": "b=c", "own.name": "1"}
     assert (config.directory, config.user) == ("/work", "app:data")
     assert (config.entrypoint, config.command) == (("tool", "--fast"), ("usual",))
     assert ImageConfig.kept(json.loads(json.dumps(config.facts()))) == config
@@ -102,6 +104,15 @@ def test_a_user_is_whom_the_image_calls_so(user: str, ids: User | None, root: Pa
     assert resolved_user(user, root) == ids
 
 
+@pytest.mark.parametrize(
+    ("user", "home"),
+    [("app", "/srv"), ("1000:5", "/srv"), ("", None), ("77", None), ("short", None), ("odd", None)],
+)
+def test_a_users_home_is_what_the_image_says(user: str, home: str | None, root: Path) -> None:
+    (root / "etc/passwd").write_text("app:x:1000:1001::/srv:/bin/sh\nshort:x:5:5\nodd:x:6:6::srv:/bin/sh\n")
+    assert home_of(user, root) == home
+
+
 @pytest.mark.parametrize("user", ["nobody-here", "app:nogroup", f"{2**32}", "1:99999999999"])
 def test_a_user_unknown_to_the_image_is_refused_with_the_way_out(user: str, root: Path) -> None:
     with pytest.raises(InputError, match="--as UID:GID"):
@@ -128,8 +139,9 @@ def test_a_command_gets_the_images_variables_directory_and_user(
 ) -> None:
     campaign = configured(root, command_workload("tool"), monkeypatch)
     (workload,) = campaign.workloads
-    assert workload.options["variables"] == ["PATH=/opt/vendor/bin:/bin", "EMPTY=", "A=b=c"]
-    assert workload.options["directory"] == "/work"
+    stated = STATED["config"]["Env"]  # type: ignore[index]
+    assert workload.options["image_variables"] == [*stated, "HOME=/"]
+    assert workload.options["image_directory"] == "/work"
     assert campaign.user == "1000:2000"
     again = as_the_image_says(campaign, Image("own", root, "x", ImageConfig.read(STATED).facts()))
     assert again == campaign, "a continued result is the same campaign"
@@ -139,9 +151,10 @@ def test_what_the_campaign_states_comes_first(root: Path, monkeypatch: pytest.Mo
     stated = command_workload("tool")
     stated = replace(stated, options={**stated.options, "variables": ["A=own"], "directory": "/own"})
     (workload,) = configured(root, stated, monkeypatch).workloads
-    assert "A=own" in workload.options["variables"]
-    assert "A=b=c" not in workload.options["variables"]
-    assert workload.options["directory"] == "/own"
+    shape = Shape(processors=1, memory_byte=1 << 30, instance=0, tools_directory="/tools")
+    job = AnyCommand().job(CommandOptions.model_validate(workload.options), shape)
+    assert {**job.image_variables, **job.variables}["A"] == "own"
+    assert job.directory == "/own"
 
 
 def test_an_ordinary_user_runs_commands_as_nobody_else(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tare.errors import ImageError
 from tare.image.digest import list_tree
-from tare.image.layout import MOUNT_POINTS, add_mount_points, add_tools, elf_loader, strip_host
+from tare.image.layout import MOUNT_POINTS, add_directory, add_mount_points, add_tools, elf_loader, strip_host
 
 
 @pytest.fixture
@@ -30,6 +30,25 @@ def test_mount_points_that_are_there_keep_their_mode(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir(mode=0o750)
     add_mount_points(tmp_path)
     assert list_tree(tmp_path)["root"]["mode"] == 0o750
+
+
+def test_the_directory_of_commands_is_made_and_one_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "srv").mkdir(mode=0o700)
+    add_directory(tmp_path, "/srv/app/../data/")
+    listing = list_tree(tmp_path)
+    assert (listing["srv"]["mode"], listing["srv/data"]["mode"]) == (0o700, 0o755)
+    assert "srv/app" not in listing
+
+
+@pytest.mark.parametrize("directory", ["/link/data", "/../outside/data", "/file/data", "/link"])
+def test_no_directory_of_commands_is_made_outside_or_behind_a_link(tmp_path: Path, directory: str) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "outside").mkdir()
+    (root / "link").symlink_to(tmp_path / "outside")
+    (root / "file").touch()
+    add_directory(root, directory)
+    assert list((tmp_path / "outside").iterdir()) == []
 
 
 @pytest.mark.parametrize("path", ["mnt", "mnt/tare", "opt", "tmp", "dev/shm"])

@@ -66,10 +66,15 @@ def test_what_was_unpacked_alone_is_named_by_its_archives(tmp_path: Path) -> Non
     (tmp_path / "var/lib/dpkg/status").write_text("")
     archives = tmp_path / "var/cache/apt/archives"
     archives.mkdir(parents=True)
-    for name in ("hpcc_1.5_amd64.deb", "g++_4%3a12.2.0-3_amd64.deb", "lock"):
+    for name in ("hpcc_1.5_arm64.deb", "hpcc_1.5_amd64.deb", "g++_4%3a12.2.0-3_amd64.deb", "lock"):
         (archives / name).touch()
     made = read_origin(tmp_path)["packages"]
-    assert made == {"g++": package("4:12.2.0-3", None), "hpcc": package("1.5", "5" * 64)}
+    other = package("1.5", None) | {"architecture": "arm64"}
+    assert made == {
+        "g++": package("4:12.2.0-3", None),
+        "hpcc": package("1.5", "5" * 64),
+        "hpcc:arm64": other,
+    }
 
 
 @pytest.mark.parametrize(

@@ -76,11 +76,12 @@ def test_own_programs_are_in_it_by_their_content(root: Path) -> None:
     assert components(root)["init"]["hashes"][0]["content"] == hashlib.sha256(b"program").hexdigest()
 
 
-def test_what_is_linked_into_own_programs_is_in_it(root: Path) -> None:
+@pytest.mark.parametrize("library", ["libstdc++-12-dev", "libgcc-12-dev-arm64-cross"])
+def test_what_is_linked_into_own_programs_is_in_it(library: str, root: Path) -> None:
     file = {"version": "12.2.0-14", "architecture": "amd64", "sha256": HASH}
-    packages = {"libstdc++-12-dev": file, "cmake": file}
+    packages = {library: file, "cmake": file}
     result = components(root, origins={"builder": {"packages": packages}})
-    assert "libstdc++-12-dev" in result
+    assert library in result
     assert "cmake" not in result
 
 

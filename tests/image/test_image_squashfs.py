@@ -16,7 +16,7 @@ from tare.errors import InputError
 from tare.image import recipe
 from tare.image.importing import import_image
 from tare.image.limits import Account
-from tare.image.squashfs import partition_offset, sif_config, unpack_squashfs
+from tare.image.squashfs import partition_offset, unpack_squashfs
 from tests.image.stand_ins import quiet, sources
 
 ARCHITECTURE = {"x86_64": b"02\0", "aarch64": b"04\0"}.get(os.uname().machine, b"00\0")
@@ -82,7 +82,7 @@ def test_a_squashfs_is_imported_with_the_variables_that_need_no_shell(
     monkeypatch.setattr(recipe, "native_source", lambda: sources(tmp_path))
     image = import_image(squashed, "squashed", quiet)
     assert image.manifest["source"]["format"] == "squashfs"
-    assert image.manifest["config"]["variables"] == {"PATH": "/opt/own:/bin", "A": "b c"}
+    assert image.manifest["config"]["variables"] == {"PATH": "/opt/own:/bin", "A": "b c", "B": "b c"}
     assert (image.root / "bin/link").is_symlink()
 
 
@@ -141,8 +141,10 @@ def test_a_damaged_header_is_refused_or_read_and_never_a_fault(
         return
 
 
-def test_a_link_in_the_place_of_the_environment_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / ".singularity.d/env").mkdir(parents=True)
-    (tmp_path / "secret").write_text("export A=b\n")
-    (tmp_path / ".singularity.d/env/90-environment.sh").symlink_to(tmp_path / "secret")
-    assert sif_config(tmp_path).variables == {}
+@needs_squashfs
+def test_a_squashfs_that_is_cut_short_is_refused_in_the_tools_own_words(
+    squashed: Path, tmp_path: Path
+) -> None:
+    squashed.write_bytes(squashed.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"may be cut short or broken\. unsquashfs failed with exit code 1"):
+        unpack_squashfs(squashed, 0, tmp_path / "root", quiet, Account(tmp_path))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tare.errors import HostError, ImageError, InputError, LockedError
+from tare.host.paths import disks_directory, sifs_directory
 from tare.image import find_image, in_use, list_images, verify
 from tare.image.store import Image, building, install, remove_disks_except, remove_tree
 
@@ -178,6 +179,17 @@ def test_an_image_with_programs_of_another_version_is_refused(state: Path, kind:
         with pytest.raises(ImageError, match=f"programs of another version, .* {way}"):
             verify(find_image())
         assert list_images() == [find_image()]
+
+
+@pytest.mark.usefixtures("state")
+def test_what_was_made_of_an_image_goes_with_it_and_what_was_made_of_others_stays() -> None:
+    made = [disks_directory() / f"{name}.erofs" for name in ("a", "b")]
+    made += [sifs_directory() / f"{name}.sif" for name in ("a", "b")]
+    for path in made:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    remove_disks_except(["sha256:b"])
+    assert [path.name for path in made if path.exists()] == ["b.erofs", "b.sif"]
 
 
 @pytest.mark.usefixtures("state")

@@ -190,6 +190,10 @@ CHANGES: dict[str, dict[str, object]] = {
     "a way up": {"network": {"kind": "veth", "switch": "{nodes}/tare-x/../../../etc/passwd"}},
     "work elsewhere": {"shared_work": "/home"},
     "a bind without a place": {"binds": [{"path": "etc"}]},
+    "the host's memory": {"devices": [{"path": "/dev/mem", "major": 1, "minor": 1}]},
+    "a device elsewhere": {"devices": [{"path": "/etc/passwd", "major": 1, "minor": 5}]},
+    "a device of no number": {"devices": [{"path": "/dev/fuse", "major": -1, "minor": 5}]},
+    "a kind for a device": {"devices": [{"path": "nvidia", "major": 195, "minor": 0}]},
     "an end in the middle": {"image_root": "/a\0b"},
     "an option that is no value": {"options": {"stop": {"a": "b"}}},
 }

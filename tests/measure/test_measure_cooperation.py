@@ -140,6 +140,16 @@ def test_the_processes_of_an_instance_are_held_like_any_command_and_their_nodes_
     assert outcome.facts["process limit"] == "123 processes"
 
 
+def test_the_images_own_mpirun_starts_its_processes_each_on_its_processor(context: Context) -> None:
+    show = "echo size=$OMPI_COMM_WORLD_SIZE; grep -o 'Cpus_allowed_list:.*' /proc/self/status"
+    trial = a_trial("1c2p1i", None, "sh", "-c", show)
+    own = replace(trial.workload, options={**trial.workload.options, "launcher": "image"})
+    outcome = run_trial(context, replace(trial, workload=own))
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    first, second = map(str, context.available_processors[:2])
+    assert printed(context) == sorted(["size=2", "size=2", *["Cpus_allowed_list:"] * 2, first, second])
+
+
 @pytest.mark.parametrize(
     ("network", "carried_by"),
     [

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.environments.environment_example import described
 
 from tare.nodes.codec import decode, encode
+from tare.nodes.devices import Device
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import Bounds, NetworkKind, Storage, User
 
@@ -23,6 +24,7 @@ SPECS = [
         options={"a": 1, "b": ["x", "y"], "c": True, "d": 0.5, "e": "text"},
         cpu_quota=0.5,
         binds=(Bind(path=Path("/data"), writable=True), Bind(path=Path("/more"))),
+        devices=(Device(path=Path("/dev/dri/renderD128"), major=226, minor=128),),
         network=NodeNetwork(
             kind=NetworkKind.VETH,
             namespace=Path("/n"),
@@ -51,6 +53,7 @@ FIELDS: dict[str, Any] = {
     "shm_byte": counts,
     "cpu_quota": st.none() | numbers,
     "binds": st.lists(st.builds(Bind, path=paths, writable=st.booleans())).map(tuple),
+    "devices": st.lists(st.builds(Device, path=paths, major=counts, minor=counts)).map(tuple),
     "network": st.builds(
         NodeNetwork,
         kind=st.sampled_from(NetworkKind),

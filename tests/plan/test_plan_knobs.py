@@ -54,6 +54,7 @@ def planned(toggle: str, environment: str = "docker", blocks: int = 4) -> Campai
 def test_every_knob_can_be_turned_in_some_technology_or_says_why_not(name: str) -> None:
     options: list[dict[str, OptionValue]] = [
         {},
+        {"form": "sif"},
         {"devices": "emulated"},
         {"accelerator": "tcg"},
         {"storage": "own"},
@@ -61,12 +62,23 @@ def test_every_knob_can_be_turned_in_some_technology_or_says_why_not(name: str) 
     ]
     turneds = [
         turned(KNOBS[name], subject(technology, some))
-        for technology in ("docker", "podman", "lxc", "qemu")
+        for technology in ("apptainer", "docker", "podman", "lxc", "qemu")
         for some in options
         if set(some) <= set(PROVIDERS[technology].option_names)
     ]
     assert any(isinstance(item, Turned) for item in turneds)
     assert all(item for item in turneds)
+
+
+def test_a_sif_is_turned_into_a_sandbox_and_nothing_else_is() -> None:
+    result = turned(KNOBS["sandbox"], subject("apptainer", {"form": "sif"}))
+    assert isinstance(result, Turned)
+    assert result.environment.options == {"form": "sandbox"}
+    assert (
+        turned(KNOBS["sandbox"], subject("apptainer", {"form": "sandbox"}))
+        == "it is run from a sandbox already"
+    )
+    assert turned(KNOBS["sandbox"], subject()) == "docker does not run a SIF"
 
 
 @pytest.mark.parametrize("name", KNOBS)

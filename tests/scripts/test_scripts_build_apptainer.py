@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.scripts.script_runs import SCRIPTS, checkout, run_script
 
-PINNED = (SCRIPTS / "apptainer" / "go.sum").read_text().split()[2]
+SUMS = (SCRIPTS / "apptainer" / "go.sum").read_text()
+PINNED = SUMS.split()[2]
 GO = """#!/bin/bash
 case "$1 $2" in
 "env GOVERSION") echo {version} ;;
@@ -26,6 +27,7 @@ PROGRAMS = (
     "bash",
     "chmod",
     "cp",
+    "grep",
     "head",
     "install",
     "mkdir",
@@ -44,6 +46,8 @@ def folder(tmp_path: Path) -> Path:
         (made / "module" / place).mkdir(parents=True)
         (made / "module" / place / "gengodep").touch()
     (made / "module" / "makeit" / "genmod.awk").touch()
+    own = [line for line in SUMS.splitlines() if not line.startswith("github.com/apptainer/apptainer ")]
+    (made / "module" / "go.sum").write_text("\n".join([*own, "further v1 h1:x=", ""]))
     (made / "module" / "mconfig").write_text("#!/bin/bash\nmkdir builddir\n")
     for name in ("gcc", "make", "pkg-config"):
         give(made, name, "#!/bin/bash\n")
@@ -81,6 +85,16 @@ def test_a_module_with_another_hash_is_not_built(folder: Path) -> None:
     code, said = run(folder)
     assert code == 3
     assert "has the hash h1:another=" in said
+    assert not (folder / "built").exists()
+
+
+def test_a_module_built_of_others_than_are_locked_is_not_built(folder: Path) -> None:
+    give_go(folder)
+    sums = folder / "module" / "go.sum"
+    sums.write_text(sums.read_text().replace(" h1:", " h1:A", 1))
+    code, said = run(folder)
+    assert code == 3
+    assert "names other modules than github.com/apptainer/apptainer is built of" in said
     assert not (folder / "built").exists()
 
 

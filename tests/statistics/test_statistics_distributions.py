@@ -11,6 +11,7 @@ from scipy import special
 
 from tare.statistics.distributions import (
     beta_quantile,
+    binomial_beyond,
     chi_squared_quantile,
     normal_quantile,
     normal_share,
@@ -49,6 +50,13 @@ def test_students_quantile_is_scipys(freedom: int, share: float) -> None:
     assert student_quantile(freedom, share) == pytest.approx(
         float(special.stdtrit(freedom, share)), rel=1e-11
     )
+
+
+@given(st.integers(1, 5000), st.floats(0, 1), st.floats(0.001, 0.5))
+def test_the_binomial_tail_is_scipys(tries: int, share: float, chance: float) -> None:
+    count = int(share * tries)
+    expected = float(special.bdtrc(count, tries, chance)) if count < tries else 0.0
+    assert binomial_beyond(count, tries, chance) == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
 @pytest.mark.parametrize("share", [1e-12, 1e-6, 0.025, 0.3, 0.499])

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from tests.contract.contract_nodes import made_devices
 from tests.unprivileged.ordinary_user import AS_ROOT, PYTHON, OrdinaryUser
 
 from tare.environments import PROVIDERS
@@ -36,7 +37,9 @@ def test_an_ordinary_users_nodes_keep_the_contract(technology: str, user: Ordina
         f"--basetemp={user.home}/pytest",
         str(HERE / "contract_of_a_user.py"),
     ]
-    done = user.run(*argv, timeout_s=250, TECHNOLOGY=technology, PYTHONPATH=str(REPOSITORY))
+    with made_devices() as devices:
+        named = {"TECHNOLOGY": technology, "DEVICES": str(devices), "PYTHONPATH": str(REPOSITORY)}
+        done = user.run(*argv, timeout_s=250, **named)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
 

@@ -41,5 +41,15 @@ def test_what_is_not_so_everywhere_names_the_environments() -> None:
     assert "(" not in said[0]
 
 
+def test_a_sif_that_a_program_serves_is_told_from_one_that_the_kernel_mounts() -> None:
+    served, mounted = (
+        {**USER, "root files": f"SIF, mounted by {by}, under overlay"}
+        for by in ("squashfuse_ll", "the kernel")
+    )
+    said = weaker([one("native", USER), one("served", served), one("mounted", mounted)])
+    assert [sentence for sentence in said if "SIF" in sentence] == [said[-1]]
+    assert said[-1].endswith("(served).")
+
+
 def test_a_trial_that_failed_before_its_limits_were_seen_says_nothing() -> None:
     assert weaker([one("native", {})]) == ()

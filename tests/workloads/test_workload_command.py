@@ -41,6 +41,9 @@ def test_a_value_may_hold_equals_signs_and_may_be_empty() -> None:
         ({"argv": ["x"], "directory": "work"}, "not an absolute path"),
         ({"argv": ["x"], "variables": ["=x"]}, "NAME=VALUE"),
         ({"argv": ["x"], "variables": ["1A=x"]}, "NAME=VALUE"),
+        ({"argv": ["x"], "launcher": "image"}, "needs mpi = true"),
+        ({"argv": ["x"], "mpi": True, "launcher": "image", "profile": True}, "without the profiler"),
+        ({"argv": ["x"], "mpi": True, "launcher": "srun"}, "'tare' or 'image'"),
         ({"argv": ["x"], "success_exit_codes": [0, 1]}, "Extra inputs"),
     ],
 )

@@ -146,3 +146,21 @@ def test_link_local_addresses_are_called_what_they_are() -> None:
         "[vm:1] mca: bml: Using tcp btl for send to [[1,1],0] on node n\n" + line.format(0) + line.format(9)
     )
     assert mpi.transports(stderr) == "TCP (link-local IPv6)"
+
+
+def test_the_images_own_mpirun_is_told_only_how_many_and_where() -> None:
+    options = CommandOptions(
+        argv=["solver"], mpi=True, launcher="image", threads=2, image_variables=["HYDRA_LAUNCHER=ssh"]
+    )
+    job = AnyCommand().job(options, replace(SHAPE, processors=4))
+    assert job.argv == ("mpirun", "-n", "2", "/opt/tare/bin/pin", "--threads", "2", "solver")
+    assert job.preflight[:6] == job.argv[:6]
+    assert "HYDRA_LAUNCHER" not in job.variables, "the image's own comes first"
+    assert job.variables["OMPI_MCA_rmaps_base_oversubscribe"] == "1"
+    assert job.program == "solver"
+
+
+def test_the_images_own_mpirun_starts_nothing_in_other_nodes() -> None:
+    options = CommandOptions(argv=["true"], mpi=True, launcher="image")
+    with pytest.raises(InputError, match="as many instances as nodes"):
+        AnyCommand().job(options, ACROSS)

@@ -2,6 +2,7 @@
 """Summaries in, overheads and verdicts out: pure functions, no input or output."""
 
 from tare.analyze.across_results import compare_results
+from tare.analyze.against_host import host_shares
 from tare.analyze.answers import answers
 from tare.analyze.attribution import attributions
 from tare.analyze.attribution.explained import claims, explanations
@@ -17,6 +18,7 @@ from tare.analyze.failing import failure_rates
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
 from tare.analyze.geometric import across_workloads
+from tare.analyze.imported import compare_imported
 from tare.analyze.judgement import verdict, verdicts
 from tare.analyze.looks import courses, stopped_arms
 from tare.analyze.order import order_verdicts
@@ -47,6 +49,7 @@ __all__ = [
     "attributions",
     "busyness",
     "claims",
+    "compare_imported",
     "compare_results",
     "controls",
     "courses",
@@ -57,6 +60,7 @@ __all__ = [
     "explanations",
     "failure_rates",
     "helper_costs",
+    "host_shares",
     "in_families",
     "intervention_verdicts",
     "look_foresights",

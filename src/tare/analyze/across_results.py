@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tare.analyze.contrasts import between_two
+from tare.analyze.apart import change_word, own_value, side_of_values
 from tare.analyze.looks import EQUIVALENCE_ERROR, reach_of, seen
 from tare.analyze.result_facts import fact_differences
 from tare.analyze.result_sentence import change_said
@@ -15,7 +15,6 @@ from tare.records import (
     Analysis,
     Cell,
     ChangeWord,
-    Direction,
     Estimate,
     Incomparable,
     Overhead,
@@ -25,10 +24,10 @@ from tare.records import (
     Withheld,
     Workload,
 )
-from tare.statistics.contrasts import Contrast, widened
+from tare.statistics.contrasts import Contrast
 from tare.statistics.estimate import as_fraction, transformed
-from tare.statistics.evidence import Reach, interval
-from tare.statistics.multiplicity import ERROR, adjusted, holds
+from tare.statistics.evidence import interval
+from tare.statistics.multiplicity import ERROR, adjusted
 from tare.statistics.unpaired import Side, unpaired_difference, unpaired_difference_p, unpaired_equivalence_p
 from tare.treat.aggregate import log_time_per_work
 
@@ -211,8 +210,8 @@ def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_ComparedFigure]
                 metric=summary.metric,
                 unit=summary.unit,
                 primary=False,
-                before=_value(sides[0](ERROR), summary.direction),
-                after=_value(sides[1](ERROR), newer.direction),
+                before=own_value(sides[0](ERROR), summary.direction),
+                after=own_value(sides[1](ERROR), newer.direction),
                 change=as_fraction(unpaired_difference(*sides, ERROR)),
                 points=None,
                 word=ChangeWord.UNDECIDED,
@@ -232,20 +231,7 @@ def _native_side(overhead: Overhead) -> Side:
         sum(log_time_per_work(value, summary.direction) for value in block.native) / len(block.native)
         for block in summary.blocks
     ]
-    return partial(interval, widened(between_two(values)), Reach.at_once(len(values)))
-
-
-def _value(log_time: Estimate, direction: Direction) -> Estimate:
-    """The metric's own value, from the logarithm of the time per work."""
-    if direction is Direction.LESS:
-        return transformed(log_time, math.exp)
-    turned = replace(
-        log_time,
-        point=-log_time.point,
-        low=None if log_time.high is None else -log_time.high,
-        high=None if log_time.low is None else -log_time.low,
-    )
-    return transformed(turned, math.exp)
+    return side_of_values(values)
 
 
 def _without_interval(contrast: Contrast, error: float) -> Estimate:
@@ -257,16 +243,8 @@ def _pair(sides: tuple[Side, Side], margin: float, change: ResultChange) -> _Com
         return _ComparedFigure(change, 1.0)
     difference_p = unpaired_difference_p(*sides, ERROR)
     equivalence_p = unpaired_equivalence_p(*sides, math.log1p(margin), EQUIVALENCE_ERROR / 2)
-    alone = _word(change, difference_p, equivalence_p)
+    alone = change_word(change.change, difference_p, equivalence_p)
     return _ComparedFigure(replace(change, p_value=difference_p, alone=alone), equivalence_p)
-
-
-def _word(change: ResultChange, difference_p: float, equivalence_p: float) -> ChangeWord:
-    if holds(equivalence_p):
-        return ChangeWord.ALIKE
-    if holds(difference_p):
-        return ChangeWord.LARGER if change.change.point > 0 else ChangeWord.SMALLER
-    return ChangeWord.UNDECIDED
 
 
 def _in_families(pairs: Sequence[_ComparedFigure]) -> Iterator[ResultChange]:
@@ -278,6 +256,6 @@ def _in_families(pairs: Sequence[_ComparedFigure]) -> Iterator[ResultChange]:
         equivalences = adjusted([pairs[place].equivalence_p for place in places], exploratory=not primary)
         for place, difference_p, equivalence_p in zip(places, differences, equivalences, strict=True):
             change = replace(pairs[place].change, p_value=difference_p, claims=len(places))
-            unsaid = replace(change, word=_word(change, difference_p, equivalence_p))
+            unsaid = replace(change, word=change_word(change.change, difference_p, equivalence_p))
             judged[place] = replace(unsaid, sentence=change_said(unsaid))
     yield from (judged[place] for place in range(len(pairs)))

@@ -4,11 +4,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.stats import binom
-
 from tare.calibrate.evidence import Evidence, Series, experiments
 from tare.records import Estimate, Gate, Passing
 from tare.statistics.contrasts import Contrast, joined
+from tare.statistics.distributions import binomial_beyond
 from tare.statistics.estimate import as_fraction
 
 POOLED_LEVEL = 0.99
@@ -26,7 +25,10 @@ def most_misses(experiments: int, miss: float = MISS, false_alarm: float = FALSE
     """
     if experiments < 1:
         raise ValueError("no experiments to count misses in")
-    return int(binom.isf(false_alarm, experiments, miss))
+    allowed = int(experiments * miss)  # the expected number, beyond which lies about half of the chance
+    while binomial_beyond(allowed, experiments, miss) > false_alarm:
+        allowed += 1
+    return allowed
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from tare.records import Estimate
 from tare.statistics import aligned_ranks
 from tare.statistics.blocks import quantile
 from tare.statistics.contrasts import Contrast, Interval, estimate
+from tare.statistics.distributions import student_quantile
 from tare.statistics.student import mean_estimate
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ def _trimmed_bounds(log_ratios: Array, controls: Array, level: float) -> tuple[A
     del controls
     left = np.sort(log_ratios, axis=-1)[..., 1:-1]
     n = left.shape[-1]
-    half_width = stdtrit(n - 1, (1 + level) / 2) * left.std(axis=-1, ddof=1) / np.sqrt(n)
+    half_width = student_quantile(n - 1, (1 + level) / 2) * left.std(axis=-1, ddof=1) / np.sqrt(n)
     mean = left.mean(axis=-1)
     return mean - half_width, mean + half_width
 

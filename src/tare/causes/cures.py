@@ -49,6 +49,7 @@ CURES: Mapping[str, Mapping[str, str]] = {
         **_engines("-v /data:/data for what the job writes"),
         ANY: "a volume or a bind mount for what the job writes",
     },
+    "sandbox": {"apptainer": "apptainer build --sandbox app app.sif, then apptainer exec app"},
     "rto-min": {ANY: "ip route change ... rto_min 5ms inside the node"},
     "host-network": {
         **_engines("--network host"),

@@ -236,6 +236,17 @@ _CAUSES = (
         source="QEMU, docs/system/qemu-block-drivers.rst, cache",
     ),
     KnownCause(
+        name="packed-image",
+        title="the image in a SIF, whose files are unpacked as they are first read",
+        signals=("block_read_byte", "major_faults", "host_major_faults"),
+        labels={"root files": "SIF"},
+        needs_label=True,
+        knobs=("sandbox",),
+        remedy="the image unpacked to a directory",
+        slurm="unpack it once to a local disk: apptainer build --sandbox $SLURM_TMPDIR/app app.sif",
+        source='Apptainer user guide, "Sandbox directories"; Linux, Documentation/filesystems/squashfs.rst',
+    ),
+    KnownCause(
         name="hidden-processor",
         title="processor features that the environment hides",
         labels={"blas": ANY, "npb vector code": ANY},

@@ -15,14 +15,25 @@ app = Commands(
 
 @app.command("build")
 def image_build(
-    name: Annotated[str, typer.Argument()] = "default",
+    name: Annotated[
+        str | None, typer.Argument(help="What to call it; else default, or host for this host's files.")
+    ] = None,
+    way: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="WAY",
+            help="debian (packages, by mmdebstrap), host (this host's own files), or this host's distribution: dnf, "
+            "zypper, pacman, apk. Unless given, debian if it can be had, else host.",
+        ),
+    ] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Fetch the newest packages.")] = False,
     as_json: Json = False,
 ) -> int:
     """Build the image; nothing is done when it is there and up to date."""
     from tare.commands.image import run_build
 
-    return run_build(name, as_json, refresh=refresh)
+    return run_build(name, as_json, way=way, refresh=refresh)
 
 
 @app.command("list")
@@ -76,6 +87,20 @@ def image_remove(
     from tare.commands.image import run_remove
 
     return run_remove(names, as_json)
+
+
+@app.command("prune")
+def image_prune(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Remove nothing: list what would be removed.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Remove the images that no result needs, all but the default one."""
+    from tare.commands.prune import run_prune
+
+    return run_prune(as_json, asks=not yes, dry_run=dry_run)
 
 
 @app.command("kernel")

@@ -79,6 +79,20 @@ def weigh(
         list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")
     ] = None,
     environment: Environments = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="host", help="Also run it on the host's own files, to tell software from container."
+        ),
+    ] = None,
+    host_variables: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host-var",
+            metavar="NAME[=VALUE]",
+            help="Variable for the host's own files alone, which have PATH and LD_LIBRARY_PATH of this shell.",
+        ),
+    ] = None,
     bind: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,6 +105,12 @@ def weigh(
             "--no-bind", help="Do not show the current directory to a command that names its files."
         ),
     ] = False,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DEVICE", help="GPU or fabric for every arm: nvidia, amd, dri, infiniband or /dev/NODE."
+        ),
+    ] = None,
     working_directory: Annotated[
         str | None, typer.Option(metavar="DIR", help="Where the command runs; an empty folder by default.")
     ] = None,
@@ -149,6 +169,13 @@ def weigh(
     mpi: Annotated[
         bool, typer.Option("--mpi", help="Start it by mpirun, a process for each of its processors.")
     ] = False,
+    launcher: Annotated[
+        str,
+        typer.Option(
+            metavar="tare|image",
+            help="By what --mpi starts it: as Open MPI, alike everywhere, or the image's own mpirun as it comes.",
+        ),
+    ] = "tare",
     threads: Annotated[
         int,
         typer.Option(min=1, metavar="NUMBER", help="Of each MPI process, which then has as many processors."),
@@ -189,7 +216,10 @@ def weigh(
         command=tuple(command or ()),
         entrypoint=not no_entrypoint,
         environments=tuple(environment or ()),
+        against=against,
+        host_variables=tuple(host_variables or ()),
         binds=tuple(bind or ()),
+        devices=tuple(device or ()),
         binds_here=not no_bind,
         directory=working_directory,
         input_file=input_file,
@@ -205,6 +235,7 @@ def weigh(
         layout=layout,
         network=network,
         mpi=mpi,
+        launcher=launcher,
         threads=threads,
         profile=profile,
         whole=whole,

@@ -54,12 +54,16 @@ def show(
 @app.command()
 def compare(
     results: Annotated[
-        list[Path], typer.Argument(metavar="RESULT RESULT...", help="The first is the reference.")
+        list[Path],
+        typer.Argument(
+            metavar="RESULT...",
+            help="Result folders, or what other tools wrote, also as NAME=FILE. The first is the reference.",
+        ),
     ],
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also every metric, in a table.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Compare results across hosts, dates, images and versions."""
+    """Compare results, or files of hyperfine and other tools."""
     from tare.commands.compare import run_compare
 
     return run_compare(results, as_json, verbose)
@@ -120,14 +124,16 @@ def report(
 
 @app.command()
 def export(
-    result: Result,
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULT", help="A result folder, or files of other tools.")
+    ],
     output: Annotated[
         Path,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="A new file; its name ends with .csv, .parquet, .md, .tex, .json or .tar.gz.",
+            help="A new file; its name ends with .csv, .parquet, .md, .tex, .json or .tar.gz. For figures a folder.",
         ),
     ],
     table: Annotated[
@@ -135,13 +141,17 @@ def export(
     ] = "verdicts",
     kind: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="Instead of the name's ending; archive is .tar.gz."),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Instead of the name's ending; archive is .tar.gz; svg and pdf are all figures.",
+        ),
     ] = None,
 ) -> int:
     """Write a result for other programs, papers and repeaters."""
     from tare.commands.export import run_export
 
-    return run_export(result, output, table, kind)
+    return run_export(results, output, table, kind)
 
 
 @app.command()

@@ -14,6 +14,7 @@ from tare.calibrate.phases.phase import Phase
 from tare.calibrate.sizes import FULL, QUICK
 from tare.commands.audience import Progress
 from tare.commands.console import PlainConsole
+from tare.commands.images_made import image_to_use
 from tare.commands.run import new_folder
 from tare.errors import ExitCode, InputError
 from tare.foreign import one_line
@@ -51,7 +52,7 @@ def run_calibrate(options: CalibrateOptions) -> ExitCode:
         size=QUICK if options.quick else FULL,
         folder=folder,
         estimator=options.estimator,
-        image_name=options.image_name,
+        image_name=image_to_use(options.image_name),
     )
     return conduct(asked, as_json=options.as_json)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.commands.imported import any_imported, compare_imports
 from tare.commands.show import measured_result
 from tare.errors import ExitCode, InputError
 
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 def run_compare(results: Sequence[Path], as_json: bool, verbose: bool) -> ExitCode:
     """Print the comparison with the first result; ``CANNOT`` if nothing can be compared.
 
-    Raises ``InputError`` for fewer than two results, or for two that share measurements.
+    Raises ``InputError`` for fewer than two results, or for two that share measurements. Files of other tools are
+    compared by their arms, of which one file may hold several.
     """
+    if any_imported(results):
+        return compare_imports(results, as_json=as_json, verbose=verbose)
     if len(results) < 2:  # noqa: PLR2004 - a comparison has two sides
         raise InputError("name at least two result folders, the reference first")
     from tare.analyze import compare_results

@@ -167,13 +167,18 @@ def _host() -> tuple[dict[str, str], tuple[Threat, ...]]:
 
 def _image_threats() -> list[Threat]:
     from tare.errors import TareError
-    from tare.image.store import find_image, require_own_programs
+    from tare.image.store import DEFAULT_NAME, HOST_NAME, find_image, require_own_programs
 
-    try:
-        require_own_programs(find_image())
-    except TareError as error:
-        return [Threat(subject="image", remark=f"cannot be used: {error}", remedy="tare image build")]
-    return []
+    said: list[TareError] = []
+    for name in (DEFAULT_NAME, HOST_NAME):
+        try:
+            require_own_programs(find_image(name))
+        except TareError as error:
+            said.append(error)
+        else:
+            return []
+    remedy = "tare image build; the first tare weigh or tare run does it too"
+    return [Threat(subject="image", remark=f"cannot be used: {said[0]}", remedy=remedy)]
 
 
 def _as_json(findings: Diagnosis) -> dict[str, object]:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare.commands.export_figures import FIGURES, write_figures
+from tare.commands.imported import any_imported, imported_comparison
 from tare.commands.show import measured_result
 from tare.errors import ExitCode, InputError, OutputError
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder, journal_files
@@ -16,6 +18,7 @@ from tare.plan.problems import nearest
 
 if TYPE_CHECKING:
     from tare.records import Analysis
+    from tare.report.exports import TextTable
 
 TABLES = ("verdicts", "samples")
 _FORMATS = {
@@ -28,7 +31,8 @@ _FORMATS = {
     ".tgz": "archive",
 }
 """Ending of a file's name → its format."""
-FORMATS = tuple(dict.fromkeys(_FORMATS.values()))
+FORMATS = (*dict.fromkeys(_FORMATS.values()), *FIGURES)
+_OF_RESULTS = ("archive", *FIGURES)
 _OF_VERDICTS = ("markdown", "latex")
 _README = """This is a result of Tare, a tool that measures what containers and virtual machines cost.
 
@@ -40,10 +44,11 @@ image.json describes that image.
 """
 
 
-def run_export(result: Path, output: Path, table: str, kind: str | None) -> ExitCode:
+def run_export(results: Sequence[Path], output: Path, table: str, kind: str | None) -> ExitCode:
     """Write ``output`` and print its name; the format follows from its name unless ``kind`` names it.
 
-    Raises ``InputError`` for an unknown format or table, or an existing file; ``OutputError`` if it cannot be written.
+    One result of Tare, or what ``tare compare`` takes from other tools. Raises ``InputError`` for an unknown format or
+    table, or an existing file; ``OutputError`` if it cannot be written.
     """
     chosen = kind or _by_name(output)
     if chosen not in FORMATS:
@@ -52,7 +57,21 @@ def run_export(result: Path, output: Path, table: str, kind: str | None) -> Exit
         raise InputError(f"--table: {table!r} is none of {', '.join(TABLES)}{nearest(table, TABLES)}")
     if table == "samples" and chosen in _OF_VERDICTS:
         raise InputError(f"--table samples: {chosen} is for the verdicts; write .csv or .parquet")
-    content = _content(measured_result(result), ResultFolder(result), table, chosen)
+    imported = any_imported(results)
+    if not imported and len(results) > 1:
+        raise InputError("export one result of Tare at a time; tare compare sets several against each other")
+    if imported and chosen in _OF_RESULTS:
+        raise InputError(f"--format: {chosen} is for results of Tare, which {results[0]} is not")
+    if chosen in FIGURES:
+        write_figures(measured_result(results[0]), output, chosen)
+    else:
+        content = _imported(results, table, chosen) if imported else _content(results[0], table, chosen)
+        _write(output, content)
+    print(output)
+    return ExitCode.DONE
+
+
+def _write(output: Path, content: bytes) -> None:
     try:
         with output.open("xb") as opened:
             opened.write(content)
@@ -60,11 +79,14 @@ def run_export(result: Path, output: Path, table: str, kind: str | None) -> Exit
         raise InputError(f"{output} is there already; choose another name, or remove it") from None
     except OSError as error:
         raise OutputError(f"cannot write {output}: {error.strerror}") from error
-    print(output)
-    return ExitCode.DONE
 
 
 def _by_name(output: Path) -> str:
+    if output.suffix.removeprefix(".") in FIGURES:
+        kind = output.suffix.removeprefix(".")
+        raise InputError(
+            f"{output}: figures are several files; name their folder: --format {kind} -o {output.stem}"
+        )
     ending = next((ending for ending in _FORMATS if output.name.endswith(ending)), None)
     if ending is None:
         raise InputError(
@@ -73,21 +95,54 @@ def _by_name(output: Path) -> str:
     return _FORMATS[ending]
 
 
-def _content(analysis: "Analysis", folder: ResultFolder, table: str, kind: str) -> bytes:
+def _content(result: Path, table: str, kind: str) -> bytes:
     from tare.report import exports
 
+    analysis = measured_result(result)
     if kind == "archive":
-        return _archive(analysis, folder)
+        return _archive(analysis, ResultFolder(result))
     if kind == "json":
         from tare.report.machine import to_json
 
-        return (json.dumps(to_json(analysis), indent=2, allow_nan=False) + "\n").encode()
-    if kind == "markdown":
-        return exports.to_markdown(analysis).encode()
-    if kind == "latex":
-        return exports.to_latex(analysis).encode()
-    rows = list(exports.sample_rows(analysis)) if table == "samples" else exports.verdict_rows(analysis)
-    return _parquet(rows) if kind == "parquet" else exports.to_csv(rows).encode()
+        return _json(to_json(analysis))
+    if table == "samples":
+        return _table(list(exports.sample_rows(analysis)), kind)
+    if kind in _OF_VERDICTS:
+        return _text_table(exports.verdict_table(analysis), kind)
+    return _table(exports.verdict_rows(analysis), kind)
+
+
+def _imported(inputs: Sequence[Path], table: str, kind: str) -> bytes:
+    from tare.report import imported_exports as exports
+
+    comparison = imported_comparison(inputs)
+    if kind == "json":
+        from tare.report.imported import imported_json
+
+        return _json(imported_json(comparison))
+    if table == "samples":
+        return _table(exports.value_rows(comparison), kind)
+    if not comparison.differences:
+        raise InputError("no two arms of it can be compared; write the values with --table samples")
+    if kind in _OF_VERDICTS:
+        return _text_table(exports.difference_table(comparison), kind)
+    return _table(exports.difference_rows(comparison), kind)
+
+
+def _json(value: Mapping[str, object]) -> bytes:
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def _text_table(table: "TextTable", kind: str) -> bytes:
+    from tare.report.exports import to_latex, to_markdown
+
+    return (to_markdown if kind == "markdown" else to_latex)(table).encode()
+
+
+def _table(rows: Sequence[Mapping[str, object]], kind: str) -> bytes:
+    from tare.report.exports import to_csv
+
+    return _parquet(rows) if kind == "parquet" else to_csv(rows).encode()
 
 
 def _parquet(rows: Sequence[Mapping[str, object]]) -> bytes:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from tare.image import Image
 
 
-def run_build(name: str, as_json: bool, *, refresh: bool = False) -> ExitCode:
-    """Build the image ``name`` unless it is current; ``refresh`` fetches the packages anew."""
-    from tare.image.build import build_image
+def run_build(name: str | None, as_json: bool, *, way: str | None = None, refresh: bool = False) -> ExitCode:
+    """Build the image ``name`` by a ``way``, the usual ones without either; ``refresh`` fetches packages anew."""
+    from tare.commands.images_made import built_image
 
-    _print_image(build_image(name, progress=_progress, refresh=refresh), as_json)
+    _print_image(built_image(name, way, progress, refresh=refresh), as_json)
     return ExitCode.DONE
 
 
@@ -33,7 +33,7 @@ def run_list(as_json: bool) -> ExitCode:
         for image in images:
             _print_image(image, as_json=False)
     else:
-        _progress("there is no image yet; make one with: tare image build")
+        progress("there is no image yet; make one with: tare image build")
     return ExitCode.DONE
 
 
@@ -63,7 +63,7 @@ def run_import(source: str, name: str, as_json: bool) -> ExitCode:
     """Import an image from ``source`` (``tare.image.sources``) as image ``name``."""
     from tare.image.importing import import_image
 
-    _print_image(import_image(source, name, _progress), as_json)
+    _print_image(import_image(source, name, progress), as_json)
     return ExitCode.DONE
 
 
@@ -79,7 +79,7 @@ def used_image(asked: str) -> str:
         return asked
     name = image_name(asked)
     if not _is_current(asked, name):
-        import_image(asked, name, _progress)
+        import_image(asked, name, progress)
     return name
 
 
@@ -106,7 +106,7 @@ def run_remove(names: "Sequence[str]", as_json: bool) -> ExitCode:
     for image in images:
         remove_image(image)
         if not as_json:
-            print(f"removed {image.name}, {_size(image)}")
+            print(f"removed {image.name}, {size_of(image)}")
     if as_json:
         print(json.dumps({"schema": 1, "removed": [image.name for image in images]}))
     return ExitCode.DONE
@@ -118,7 +118,7 @@ def run_kernel(
     """Fetch a kernel for guests unless there is one; ``refresh`` fetches Debian's newest."""
     from tare.guests.kernel_install import describe, install_kernel
 
-    kernel = install_kernel(progress=_progress, source=source, modules=modules, refresh=refresh)
+    kernel = install_kernel(progress=progress, source=source, modules=modules, refresh=refresh)
     facts = describe(kernel)
     if as_json:
         print(json.dumps({"schema": 1, "kernel": facts}))
@@ -128,7 +128,7 @@ def run_kernel(
     return ExitCode.DONE
 
 
-def _progress(line: str) -> None:
+def progress(line: str) -> None:
     print(f"image: {one_line(line)}", file=sys.stderr, flush=True)
 
 
@@ -144,7 +144,19 @@ def _as_locked(manifest: "Mapping[str, Any]") -> str:
     return f", {len(said)} not as locked" if said else ", as locked"
 
 
-def _size(image: "Image") -> str:
+def origin_of(image: "Image") -> str:
+    """Where it comes from, in words."""
+    source = image.manifest.get("source", {})
+    kind, path = source.get("kind"), source.get("path")
+    if kind == "build":
+        return one_line(f"Debian {image.manifest.get('suite')}{_as_locked(image.manifest)}")
+    if kind == "host":
+        own = f", for {source['program']}" if "program" in source else ""
+        return one_line(f"files of this host, {path}{own}")
+    return one_line(str(path) if kind == "distribution" else f"imported from {path}")
+
+
+def size_of(image: "Image") -> str:
     from tare.units import format_byte
 
     size_byte = image.manifest.get("size_byte")
@@ -155,12 +167,5 @@ def _print_image(image: "Image", as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": 1, "image": _facts(image)}))
         return
-    manifest = image.manifest
-    source = manifest.get("source", {})
-    origin = (
-        f"Debian {manifest.get('suite')}{_as_locked(manifest)}"
-        if source.get("kind") == "build"
-        else f"imported from {source.get('path')}"
-    )
-    packages = f"{len(manifest.get('packages', {}))} packages"
-    print(f"{image.name}  {image.digest}  {_size(image)}  {packages}  {one_line(origin)}")
+    packages = f"{len(image.manifest.get('packages', {}))} packages"
+    print(f"{image.name}  {image.digest}  {size_of(image)}  {packages}  {origin_of(image)}")

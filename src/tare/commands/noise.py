@@ -12,11 +12,13 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from tare.analyze import expected_blocks, look_foresights
+from tare.commands.images_made import image_to_use
 from tare.environments import PROVIDERS
 from tare.errors import TareError
 from tare.host.facts import host_facts
 from tare.host.own_files import read_plain
 from tare.host.scratch import scratch_folder
+from tare.image.store import DEFAULT_NAME
 from tare.journal.large import read_result
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.journal.whole import write_whole
@@ -149,7 +151,9 @@ def pilot(campaign: Campaign, audience: Audience, providers: Mapping[str, Provid
         budget_s=PILOT_BUDGET_S,
     )
     with scratch_folder("pilot") as folder:
-        request = Request(campaign=alone, folder=ResultFolder(folder / "result"), providers=providers)
+        result = ResultFolder(folder / "result")
+        image = image_to_use(DEFAULT_NAME)
+        request = Request(campaign=alone, folder=result, providers=providers, image_name=image)
         history = _told(run_campaign(request, audience), alone, "the pilot")
     # Only native was measured, three times: the result is the same for all environments.
     natives = [

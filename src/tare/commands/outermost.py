@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrapper of every command: doors to the terminal, and words and an exit code for every exception."""
 
+import re
 import sys
 import threading
 import warnings
@@ -17,6 +18,10 @@ from tare.host.paths import state_directory
 
 _LONGEST_ERROR = 4000
 """Characters: a screenful, for example for a campaign with errors in many keys."""
+_LIBRARY = re.compile(
+    r"(lib[\w.+-]+\.so[.\d]*): cannot open shared object file|loading shared library (lib[\w.+-]+\.so[.\d]*):"
+)
+"""As glibc's and as musl's loader say that one is not there."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -47,8 +52,21 @@ def _unexpected(error: Exception) -> int:
         path = getattr(context, "command_path", "tare")
         print(f"tare: {_sentence(say())} ({path} --help)", file=sys.stderr)
         return ExitCode.WRONG_INPUT
-    print(f"tare: {kept_fault(error)}", file=sys.stderr)
+    print(f"tare: {_lacking_library(error) or kept_fault(error)}", file=sys.stderr)
     return ExitCode.CANNOT
+
+
+def _lacking_library(error: Exception) -> str | None:
+    """What to install where a compiled Python package lacks a library of the host; ``None`` for other errors."""
+    lacking = _LIBRARY.search(_text(error)) if isinstance(error, ImportError) else None
+    if lacking is None:
+        return None
+    from tare.host.distribution import to_install
+
+    library = lacking[1] or lacking[2]
+    package = {"libstdc++.so.6": "libstdc++6", "libgcc_s.so.1": "libgcc-s1"}.get(library)
+    way = to_install(package) if package else "install the package that has it"
+    return f"{library} is not on this host, and one of the Python packages that Tare needs is linked with it: {way}"
 
 
 def _sentence(words: str) -> str:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from tare.commands.image import used_image
+from tare.commands.images_made import image_to_go_on
 from tare.commands.line import Shown
 from tare.drawing.words import counted
 from tare.errors import ExitCode, InputError
@@ -45,8 +45,19 @@ def run_campaign_command(
         undecided_fails=asked.undecided_fails,
         user=asked.user,
     )
-    request = Request(campaign=chosen, folder=folder, image_name=used_image(image_name), more=asked.more or 0)
+    request = Request(
+        campaign=chosen,
+        folder=folder,
+        image_name=image_to_go_on(image_name, _named(campaign)),
+        more=asked.more or 0,
+    )
     return run_and_show(request, shown, learn=_learn(campaign))
+
+
+def _named(campaign: str) -> ResultFolder:
+    """The result that ``campaign`` names, by its folder or its kept campaign; else one that does not exist."""
+    path = Path(campaign)
+    return ResultFolder(path.parent if path.name == CAMPAIGN_FILE else path)
 
 
 def _learn(campaign: str) -> str | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.collection import without_collection
+from tare.commands.imported import any_imported, show_imports
 from tare.errors import ExitCode, InputError, JournalError
 from tare.journal.result import ResultFolder
 
@@ -44,6 +45,10 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     for an unknown name.
     """
     named = _treatment(treatment) if treatment is not None else None
+    if any_imported([result]):
+        if named is not None:
+            raise InputError(f"--treatment is for results of Tare, which {result} is not")
+        return show_imports([result], as_json=as_json)
     analysis = measured_result(result)
     if named is not None:
         _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)

@@ -3,17 +3,18 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 from tare import network
-from tare.errors import NodeError
+from tare.errors import ImageError, NodeError
 from tare.host.cgroups import remove_parent_if_empty
 from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
 from tare.host.scratch import scratch_folder
 from tare.image import Image, find_image, in_use
+from tare.image.store import HOST_NAME
 from tare.measure.clean import clean_up
 from tare.measure.context import Context
 from tare.measure.guardian import guarded
@@ -51,7 +52,7 @@ def held_for_trying() -> Iterator[Callable[[Provider], Probe]]:
         if remark := stack.enter_context(machine_lock()):
             print(remark, file=sys.stderr)
         stack.enter_context(tools_lock())
-        image = find_image()
+        image = _image()
         stack.enter_context(in_use(image))
         folder = stack.enter_context(scratch_folder("doctor"))
         yield lambda provider: _try(provider, image, folder)
@@ -98,7 +99,17 @@ def _times(outcome: Outcome) -> str:
 def held_for_networks() -> Iterator[TryNetwork]:
     """Hold the host like a run, and yield a function that tries a network; raises like ``held_for_trying``."""
     with held_for_trying():
-        yield partial(_try_network, find_image())
+        yield partial(_try_network, _image())
+
+
+def _image() -> Image:
+    """The image of Debian's packages, else of this host's files; ``ImageError`` where there is neither."""
+    try:
+        return find_image()
+    except ImageError as error:
+        with suppress(ImageError):
+            return find_image(HOST_NAME)
+        raise error from None
 
 
 def _try_network(image: Image, provider: Provider, kind: NetworkKind) -> NetworkFinding:

@@ -2,34 +2,43 @@
 """``tare weigh``: the user's own command, natively and in every environment here."""
 
 import math
+import os
 import re
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
 from tare.analyze.answers import joined
 from tare.commands.doctor import PROBE_LIMIT_S, probe_all
-from tare.commands.image import used_image
+from tare.commands.images_made import image_of_command, image_to_use
 from tare.commands.line import Shown
 from tare.commands.plan import show_plan
 from tare.commands.run import budget_s, new_folder, run_and_show
 from tare.commands.weigh_files import WeighOptions, asked, binds_of, directory_of, remarks
 from tare.environments import PROVIDERS
 from tare.errors import ExitCode, HostError, ImageError, InputError
+from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
+from tare.host.privileges import ordinary_user
 from tare.image import find_image
 from tare.image.config import ImageConfig
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
+from tare.measure.image_config import as_the_image_says
+from tare.measure.launches import require_launches
 from tare.plan.campaign import Campaign, with_overrides
+from tare.plan.entries import unknown_technology
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
-from tare.plan.written import duration_s, quantity
+from tare.plan.written import duration_s, normal_device, parse_bind, quantity
 from tare.records import (
+    HOST_FILES,
     NATIVE,
     USUAL_BOUNDS,
     USUAL_MARGIN,
@@ -44,12 +53,16 @@ from tare.records import (
 )
 from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 from tare.workloads.command import CommandOptions
+from tare.workloads.mpi import Launcher
 
 _DEFAULT_BLOCKS = 10
 _TIME_LIMIT = "1h"
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
-_NOT_BY_DEFAULT = {NATIVE, "chroot", "custom", "fake", "ssh", "vmware"}
+_FINDS_SOFTWARE = ("PATH", "LD_LIBRARY_PATH")
+_NOT_BY_DEFAULT = {NATIVE, HOST_FILES, "chroot", "custom", "fake", "ssh", "vmware"}
 """Names that are no environment by themselves, or need options that only a campaign file can give."""
+_LEAST = "bubblewrap"
+"""The environment that needs least: one small program."""
 _OPTION_OF = {
     "figures": "--metric",
     "unit": "--unit",
@@ -65,31 +78,58 @@ def run_weigh(
 ) -> ExitCode:
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
     _refuse_contradictions(options)
-    image = used_image(image_name)
-    options = _with_entrypoint(options, image)
+    image = image_to_use(image_name, make=not dry_run)
+    config = _config(image)
+    options = _with_entrypoint(options, config)
     technologies, absent = _technologies(options)
     campaign = _campaign(options, technologies)
     if not shown.quiet:
-        _say([*absent, *remarks(options, campaign)])
+        _say([*absent, *_unapplied(config), *remarks(options, campaign)])
     if dry_run:
+        _check_launches(campaign, image)
         return show_plan(campaign, shown.as_json)
+    if not options.mpi:
+        bound = [parse_bind(bind).path for bind in campaign.binds]
+        image = image_of_command(image_name, options.command, bound)
     folder = ResultFolder(output or new_folder("weigh"))
     return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
 
 
-def _with_entrypoint(options: WeighOptions, image: str) -> WeighOptions:
-    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
+def _config(image: str) -> ImageConfig:
     try:
-        config = ImageConfig.kept(find_image(image).manifest)
+        return ImageConfig.kept(find_image(image).manifest)
     except ImageError:  # said when it is run
-        config = ImageConfig()
+        return ImageConfig()
+
+
+def _check_launches(campaign: Campaign, image_name: str) -> None:
+    """As a run does, where the image is there."""
+    with suppress(ImageError):
+        image = find_image(image_name)
+        require_launches(as_the_image_says(campaign, image), image)
+
+
+def _unapplied(config: ImageConfig) -> list[str]:
+    """What the image states and this user cannot have."""
+    if config.user.partition(":")[0] in {"", "root", "0"} or not ordinary_user():
+        return []
+    return [f"the command runs as you, not as the image's user {one_line(config.user)}, which takes root"]
+
+
+def _with_entrypoint(options: WeighOptions, config: ImageConfig) -> WeighOptions:
+    """The command as a container engine composes it: the image's entry point, then the command or the usual one."""
     entrypoint = config.entrypoint if options.entrypoint else ()
+    if entrypoint and options.against is not None:
+        raise InputError(
+            f"--against host: the image's entry point {shlex.join(entrypoint)} would start the command; add "
+            "--no-entrypoint, and write the command as the host and the image both have it"
+        )
     command = (*entrypoint, *(options.command or config.command))
     if not command:
         raise InputError(
             "there is no command to weigh, and the image has none; write it last: tare weigh [OPTIONS] -- COMMAND"
         )
-    return replace(options, command=command)
+    return replace(options, command=command, typed=options.command)
 
 
 def _say(lines: Sequence[str]) -> None:
@@ -100,8 +140,16 @@ def _say(lines: Sequence[str]) -> None:
 def _refuse_contradictions(options: WeighOptions) -> None:
     if not options.mpi and (options.profile or options.threads > 1):
         raise InputError("--profile and --threads are for an MPI program: add --mpi")
+    if options.launcher not in get_args(Launcher):
+        raise InputError(f"--launcher: {options.launcher!r} is neither tare nor image")
+    if options.launcher == "image" and (options.profile or not options.mpi):
+        raise InputError("--launcher image is for an MPI program: add --mpi, and leave --profile out")
     if options.turns and (options.whole or options.profile or options.input_file):
         raise InputError("--turns goes with none of --whole, --profile and --input")
+    if options.against not in {None, HOST_FILES}:
+        raise InputError(f"--against: {options.against!r} is not host, which is all there is besides native")
+    if options.host_variables and options.against is None:
+        raise InputError("--host-var is for the host's own files: add --against host")
     if not options.metrics and (options.unit or options.higher_is_better):
         raise InputError(
             "--unit and --higher-is-better are about a figure of merit: add --metric 'NAME=REGEX'"
@@ -113,7 +161,10 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
     binds = binds_of(options)
     campaign = Campaign(
         name="weigh",
-        environments=tuple(Environment(name=name, technology=name, network=network) for name in technologies),
+        environments=(
+            *_host_arm(options, network),
+            *(Environment(name=name, technology=name, network=network) for name in technologies),
+        ),
         layouts=(layout,),
         workloads=_workloads(options),
         limits=Limits(
@@ -127,6 +178,7 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         budget_s=None,
         seed=None,
         binds=binds,
+        devices=tuple(dict.fromkeys(asked("--device", normal_device, text) for text in options.devices)),
     )
     return with_overrides(
         campaign,
@@ -135,6 +187,27 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         seed=options.seed,
         user=options.user,
     )
+
+
+def _host_arm(options: WeighOptions, network: NetworkKind | None) -> tuple[Environment, ...]:
+    """The host's own files with what a shell there would find its programs and libraries by: modules set that."""
+    if options.against is None:
+        return ()
+    stated = [f"{name}={os.environ[name]}" for name in _FINDS_SOFTWARE if os.environ.get(name)]
+    variables = [*stated, *map(_host_variable, options.host_variables)]
+    own = network or NetworkKind.HOST  # native's
+    return (
+        Environment(name=HOST_FILES, technology=HOST_FILES, network=own, options={"variables": variables}),
+    )
+
+
+def _host_variable(text: str) -> str:
+    name, separator, _ = text.partition("=")
+    if separator and name:
+        return text
+    if name not in os.environ:
+        raise InputError(f"--host-var: {name!r} is not set here; load the module first, or write NAME=VALUE")
+    return f"{name}={os.environ[name]}"
 
 
 def _memory_byte(text: str | None) -> int:
@@ -208,6 +281,7 @@ def _workload(options: WeighOptions, name: str, command: Sequence[str]) -> Workl
         "turns": options.turns,
     }
     written: dict[str, OptionValue | None] = {
+        "launcher": options.launcher if options.launcher == "image" else None,
         "directory": directory_of(options),
         "input": str(options.input_file.resolve()) if options.input_file else None,
         "variables": list(options.variables),
@@ -244,34 +318,48 @@ def _words(option: str, text: str | None) -> list[str]:
 def _way(options: WeighOptions) -> Way:
     if options.turns:
         return Way.SLICES
-    return Way.WHOLE if options.whole or options.profile or options.metrics else Way.FREEZER
+    whole = options.whole or options.profile or options.metrics or options.devices
+    return Way.WHOLE if whole else Way.FREEZER
 
 
 def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
     """The technologies to weigh, and what to say about the others; those named are taken as they are."""
     for name in options.environments:
         if name not in PROVIDERS:
-            raise InputError(f"--env: unknown technology {name!r}{nearest(name, PROVIDERS)}")
+            raise InputError(f"--env: {unknown_technology(name, PROVIDERS)}")
     named = [name for name in dict.fromkeys(options.environments) if name != NATIVE]
     if options.environments and not named:
         raise InputError("--env: native is what the others are compared with, and always runs; name another")
-    return (named, []) if named else _usable()
+    if not named:
+        return _usable(with_devices=bool(options.devices))
+    for name in named if options.devices else ():
+        if why := PROVIDERS[name].refuse_devices({}):
+            raise InputError(f"--device: {name} cannot have any: {why}")
+    return named, []
 
 
-def _usable() -> tuple[list[str], list[str]]:
+def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
     """All that work here and can take turns with each other: one that cannot would cost all of them their precision."""
     candidates = {name: PROVIDERS[name] for name in PROVIDERS if name not in _NOT_BY_DEFAULT}
     probes = probe_all(candidates, PROBE_LIMIT_S)
     here = [name for name, probe in probes.items() if probe.usable]
     usable = [name for name in here if not candidates[name].own_kernel and not probes[name].emulated]
+    refusing = [name for name in usable if with_devices and candidates[name].refuse_devices({})]
+    usable = [name for name in usable if name not in refusing]
     if not usable:
-        raise HostError("no environment is usable here, so there is nothing to compare; tare doctor says why")
-    apart, absent = sorted(set(here) - set(usable)), sorted(set(probes) - set(here))
+        least = probes[_LEAST].remedy if _LEAST in probes else ""
+        raise HostError(
+            "no environment is usable here, so there is nothing to compare; tare doctor says what each needs"
+            + (f". The least is {_LEAST}: {least}" if least else "")
+        )
+    apart, absent = sorted(set(here) - {*usable, *refusing}), sorted(set(probes) - set(here))
     why = []
     if absent:
         why.append(f"{joined(absent)} (not usable here: tare doctor)")
     if apart:
         why.append(f"{joined(apart)} (own kernel: --env)")
+    if refusing:
+        why.append(f"{joined(refusing)} (no devices of the host)")
     return usable, [f"left out: {'; '.join(why)}"] if why else []
 
 

@@ -21,10 +21,17 @@ class WeighOptions:
     """Options from the command line."""
 
     command: tuple[str, ...]
+    typed: tuple[str, ...] | None = None
+    """The words of ``command`` that the user wrote, where the image has others; ``None``: all of them."""
     entrypoint: bool = True
     """Whether the image's entry point comes before the command."""
     environments: tuple[str, ...] = ()
+    against: str | None = None
+    """``host``: the host's own files take part."""
+    host_variables: tuple[str, ...] = ()
+    """Variables for the host's own files alone, ``NAME`` or ``NAME=VALUE``."""
     binds: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     binds_here: bool = True
     """Whether the command sees the current directory if it names files in it."""
     directory: str | None = None
@@ -41,6 +48,8 @@ class WeighOptions:
     layout: str | None = None
     network: str | None = None
     mpi: bool = False
+    launcher: str = "tare"
+    """``tare`` or ``image``: what starts an MPI program."""
     threads: int = 1
     profile: bool = False
     whole: bool = False
@@ -87,9 +96,11 @@ def _names_files_here(options: WeighOptions) -> bool:
         return False
     if options.directory is not None and not options.directory.startswith("/"):
         return True
-    first, *rest = options.command
-    candidates = [first] if "/" in first else []
-    return any(map(_is_here, candidates + [part for word in rest for part in _parts(word)]))
+    typed = options.command if options.typed is None else options.typed
+    words = [part for word in typed for part in _parts(word)]
+    if typed == options.command and "/" not in typed[0]:  # a program's name is no file here
+        words = [part for word in typed[1:] for part in _parts(word)]
+    return any(map(_is_here, words))
 
 
 def _parts(word: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 """From a Vega-Lite description to a static inline SVG that follows the page's colours and fonts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
@@ -34,7 +34,7 @@ def render(specification: Mapping[str, Any], picture: Picture) -> str:
     Colours and fonts given as ``var(--name)`` are kept for the page to define. ``HostError`` when the host lacks
     something that the renderer needs, such as descriptors. Without the renderer a sentence takes the picture's place.
     """
-    if find_spec("vl_convert") is None:
+    if not can_draw():
         return f'<p class="chart {picture.classes}">{escape(picture.title)}: {_WITHOUT_RENDERER}</p>'
     root = ET.fromstring(_drawn(specification))  # noqa: S314 - our own renderer's output, no document of others
     _name(root, picture)
@@ -45,11 +45,40 @@ def render(specification: Mapping[str, Any], picture: Picture) -> str:
     return re.sub(r' xmlns(:\w+)?="[^"]*"', "", text, count=2)
 
 
+def can_draw() -> bool:
+    """Whether the renderer is installed."""
+    return find_spec("vl_convert") is not None
+
+
+def standalone(specification: Mapping[str, Any], picture: Picture) -> str:
+    """Draw a complete SVG file, which has its size, and names only the fonts of the specification."""
+    root = ET.fromstring(_drawn(specification))  # noqa: S314 - our own renderer's output, no document of others
+    width, height = root.get("width", ""), root.get("height", "")
+    _name(root, picture)
+    for element in root.iter():
+        _tidy(element)
+    root.set("width", width)
+    root.set("height", height)
+    ET.register_namespace("", _NAMESPACE.strip("{}"))
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def to_pdf(svg: str) -> bytes:
+    """Convert a complete SVG file to a PDF file of one page of its size, with its fonts embedded."""
+    import vl_convert  # noqa: PLC0415 - as below
+
+    return bytes(_rendered(vl_convert.svg_to_pdf, svg))
+
+
 def _drawn(specification: Mapping[str, Any]) -> str:
     import vl_convert  # noqa: PLC0415 - loads a whole JavaScript engine, needed by reports alone
 
+    return str(_rendered(vl_convert.vegalite_to_svg, dict(specification)))
+
+
+def _rendered(function: Callable[[Any], Any], argument: Any) -> Any:
     try:
-        return str(vl_convert.vegalite_to_svg(dict(specification)))
+        return function(argument)
     except BaseException as error:
         if type(error).__name__ != _PANIC:
             raise

@@ -129,6 +129,11 @@ def shared_mounts(spec: NodeSpec) -> list[str]:
     return words
 
 
+def devices(spec: NodeSpec) -> list[str]:
+    """The host's devices, with the control group's leave for them where there is one."""
+    return [f"--device={device.path}" for device in spec.devices]
+
+
 def identified(spec: NodeSpec, which: str = CONTAINER) -> list[str]:
     """The marks of a node's container: our label, and the file to which the engine writes its identity."""
     return ["--label", f"{_LABEL}={spec.name}", "--cidfile", str(_identity_file(spec, which))]

@@ -6,11 +6,13 @@ the node's root and directories, and enforces the limits itself.
 """
 
 import json
+import stat
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.told import told
 from tare.nodes import confined, layer
@@ -68,10 +70,17 @@ class OwnMount(TypedDict):
     options: NotRequired[list[str]]
 
 
+class OwnResources(TypedDict):
+    """What the runtime would allow and limit by a control group."""
+
+    devices: NotRequired[list[dict[str, Any]]]
+
+
 class OwnLinux(TypedDict):
     """The part of the configuration that only Linux has."""
 
     namespaces: list[dict[str, str]]
+    resources: NotRequired[OwnResources]
 
 
 class OwnConfiguration(TypedDict):
@@ -86,6 +95,7 @@ class OciRuntime(Provider):
     """A subclass names the technology, which is also the program, and its package."""
 
     package: str
+    device_refusal = None
     option_names: Mapping[str, str] = {}
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
 
@@ -138,8 +148,41 @@ def completed(own: OwnConfiguration, spec: NodeSpec, root: Path) -> dict[str, An
         "root": {"path": str(root)},
         "hostname": spec.name,
         "mounts": [*map(partial(_sized, spec), own["mounts"]), *shared_mounts(spec)],
-        "linux": {**own["linux"], "namespaces": [*namespaces, *network(spec)]},
+        "linux": {
+            **own["linux"],
+            **_devices(own["linux"], spec),
+            "namespaces": [*namespaces, *network(spec)],
+        },
     }
+
+
+def _devices(own: OwnLinux, spec: NodeSpec) -> dict[str, Any]:
+    """The devices that the runtime is to make, with the owner and mode of the host's; ``NodeError`` if one is gone."""
+    try:
+        made = [(device, device.path.stat()) for device in spec.devices]
+    except OSError as error:
+        raise NodeError(f"the node cannot have {error.filename}: {error.strerror}") from error
+    listed = [
+        {
+            "path": str(device.path),
+            "type": "c",
+            "major": device.major,
+            "minor": device.minor,
+            "fileMode": stat.S_IMODE(seen.st_mode),
+            "uid": seen.st_uid,
+            "gid": seen.st_gid,
+        }
+        for device, seen in made
+    ]
+    if not listed:
+        return {}
+    resources: OwnResources = own.get("resources", {})
+    allowed = [
+        {"allow": True, "type": "c", "major": each.major, "minor": each.minor, "access": "rwm"}
+        for each in spec.devices
+    ]
+    rules = [*resources.get("devices", []), *allowed]
+    return {"devices": listed, "resources": {**resources, "devices": rules}}
 
 
 def _with_becoming(own: Mapping[str, list[str]]) -> dict[str, list[str]]:

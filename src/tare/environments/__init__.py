@@ -11,6 +11,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
     {
         "native": "native:Native",
         "chroot": "native:Chroot",
+        "host": "native:HostFiles",
         "docker": "docker:Docker",
         "podman": "podman:Podman",
         "lxc": "lxc:Lxc",
@@ -34,3 +35,12 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
     },
 )
 """Technology → its provider: every environment that Tare knows."""
+
+UNSUPPORTED: Mapping[str, str] = {
+    "enroot": "it was never tried; its namespaces are charliecloud's, and `tare image import` takes its images",
+    "pyxis": "it runs enroot under Slurm, which was never tried; its namespaces are charliecloud's",
+    "sarus": "it was never tried; it runs an OCI runtime with set-user-id rights: crun and podman are OCI too",
+    "shifter": "it was never tried; like charliecloud it is a mount namespace, made with set-user-id rights",
+    "udocker": "its engine, a changed PRoot, is in no package registry and was never tried; custom drives any command",
+}
+"""Technologies that people ask for and Tare does not know → why, and what comes nearest (docs/environments.md)."""

@@ -19,6 +19,7 @@ _PACKAGE = "bubblewrap"
 class Bubblewrap(AlsoUnprivileged):
     technology = "bubblewrap"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {}
 
     def probe(self) -> Probe:
@@ -45,12 +46,22 @@ def _options(spec: NodeSpec) -> list[str]:
     return [
         *("--bind", str(spec.directory / "root"), "/"),
         *("--dev", "/dev", "--size", str(spec.shm_byte), "--perms", "1777", "--tmpfs", "/dev/shm"),
+        *_devices(spec),
         *("--proc", "/proc", "--ro-bind", "/sys", "/sys"),
         *("--bind", str(spec.work), WORK_DIRECTORY),
         *_binds(spec),
         *("--unshare-pid", "--unshare-ipc", "--unshare-uts"),
         *("--hostname", spec.name, "--as-pid-1", "--clearenv"),
     ]
+
+
+def _devices(spec: NodeSpec) -> list[str]:
+    """The devices in folders that every user may enter: those that bwrap makes by itself are closed."""
+    folders = {folder for device in spec.devices for folder in device.path.parents[:-2]}
+    parts = [word for folder in sorted(folders) for word in ("--perms", "755", "--dir", str(folder))]
+    for device in spec.devices:
+        parts += ["--dev-bind", str(device.path), str(device.path)]
+    return parts
 
 
 def _binds(spec: NodeSpec) -> list[str]:

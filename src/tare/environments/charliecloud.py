@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import cgroups, mounts, process
+from tare.host.distribution import to_install
 from tare.host.privileges import ordinary_user
 from tare.nodes import confined, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Shared
@@ -36,6 +37,7 @@ _FROM_HOST = ("dev", "sys", "tmp", "etc/hosts", "etc/machine-id", "etc/resolv.co
 class Charliecloud(AlsoUnprivileged):
     technology = "charliecloud"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {}
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
 
@@ -48,7 +50,7 @@ class Charliecloud(AlsoUnprivileged):
             version = process.run(["ch-run", "--version"], timeout_s=_PROBE_LIMIT_S, variables=_USER)
             checked = process.run(["ch-checkns"], timeout_s=_PROBE_LIMIT_S, variables=_USER)
         except NodeError as error:
-            return Probe(usable=False, reason=str(error), remedy=f"apt-get install {_PACKAGE}")
+            return Probe(usable=False, reason=str(error), remedy=to_install(_PACKAGE))
         if version.code != 0:
             return Probe(
                 usable=False, reason=f"ch-run fails: {version.last_words}", remedy=f"reinstall {_PACKAGE}"

@@ -31,6 +31,7 @@ class Custom(Provider):
     technology = "custom"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     bounds_processes = False
+    device_refusal = "its commands are yours: pass the device in them, and leave devices out"
     option_names: Mapping[str, str] = custom_commands.OPTION_NAMES
 
     def __init__(self, options: Mapping[str, OptionValue] | None = None) -> None:

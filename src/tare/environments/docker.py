@@ -18,6 +18,7 @@ from tare.engines import engine, engine_arguments, engine_images, outline
 from tare.environments import docker_shims, gvisor_node
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.host.distribution import to_install
 from tare.host.privileges import ordinary_user
 from tare.host.told import process_id, told
 from tare.nodes import layer
@@ -68,6 +69,11 @@ class Docker(Provider):
             check_run["runtime"] = f"must be the name of a runtime, but is {runtime!r}"
         return check_run
 
+    def refuse_devices(self, options: Mapping[str, OptionValue]) -> str | None:
+        if options.get("runtime", "runc") in _NO_SANDBOXES:
+            return None
+        return "the runtime has a kernel of its own, which shows no device of the host"
+
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
         return engine_arguments.chosen(options)
 
@@ -79,9 +85,7 @@ class Docker(Provider):
             reason = "needs root for the layer of its nodes, even for users of the daemon"
             return Probe(usable=False, reason=reason, remedy="run as root")
         if shutil.which("docker", path=process.tool_environment()["PATH"]) is None:
-            return Probe(
-                usable=False, reason="the docker command is missing", remedy="apt-get install docker.io"
-            )
+            return Probe(usable=False, reason="the docker command is missing", remedy=to_install("docker.io"))
         remedy = "start the daemon (systemctl start docker, or dockerd as root)"
         try:
             done = _version()
@@ -214,7 +218,7 @@ def _words(spec: NodeSpec) -> list[str]:
     return [
         *("--name", spec.name, *engine.identified(spec)),
         *([] if runtime is None else ["--runtime", str(runtime)]),
-        *(*_network(spec), *engine.limits(_with_room(spec)), *engine.seccomp(spec)),
+        *(*_network(spec), *engine.limits(_with_room(spec)), *engine.seccomp(spec), *engine.devices(spec)),
         *(*engine_arguments.words(spec.options), *_root(spec)),
     ]
 

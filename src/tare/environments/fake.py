@@ -20,6 +20,7 @@ class Fake(Provider):
     technology = "fake"
     networks = frozenset({NetworkKind.HOST})
     cooperates = False
+    device_refusal = None
     keeps_user = True
     option_names: Mapping[str, str] = {
         "slowdown": "planted overhead as a fraction, found again by the fake workload",

@@ -60,6 +60,7 @@ class Gvisor(Provider):
     technology = "gvisor"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     own_kernel = True
+    device_refusal = "gVisor's own kernel shows no device of the host"
     memory_victim = Victim.NODE
     option_names: Mapping[str, str] = {
         "platform": f"how it gets hold of system calls: {', '.join(PLATFORMS)}",

@@ -37,6 +37,7 @@ _APPARMOR = Path("/sys/module/apparmor/parameters/enabled")
 class Lxc(Provider):
     technology = "lxc"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {"seccomp": engine.SECCOMP_HELP}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -96,8 +97,10 @@ def configuration(spec: NodeSpec, host: cgroups.Hierarchies) -> str:
         "lxc.cgroup.dir.monitor.pivot": f"{cgroups.PARENT}/{cgroups.ENDING}",
         **_limits(spec, host),
     }
+    allowed = "lxc.cgroup" if host.version == cgroups.V1 else "lxc.cgroup2"
+    devices = "".join(f"{allowed}.devices.allow = c {each.major}:{each.minor} rwm\n" for each in spec.devices)
     common = f"lxc.include = {_COMMON}\n" if _COMMON.exists() else ""
-    return common + "".join(f"{key} = {value}\n" for key, value in lines.items()) + _mounts(spec)
+    return common + "".join(f"{key} = {value}\n" for key, value in lines.items()) + devices + _mounts(spec)
 
 
 def _group(spec: NodeSpec) -> str:
@@ -151,6 +154,8 @@ def _mounts(spec: NodeSpec) -> str:
     entries += [
         _bind(source, str(bind.path), writable=bind.writable) for source, bind in layer.bound_sources(spec)
     ]
+    for device in spec.devices:
+        entries.append(f"{device.path} {str(device.path).lstrip('/')} none bind,create=file 0 0")
     return "".join(f"lxc.mount.entry = {entry}\n" for entry in entries)
 
 

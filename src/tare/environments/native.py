@@ -4,21 +4,31 @@
 ``chroot`` is the same as a separate environment: it follows the given layout and network, where native is always one
 node on the host's network. The difference between the two is the cost of a network namespace alone.
 
+``host`` has the host's own files instead of the image's (``tare.nodes.host_root``): what a command takes with the
+software that the host has today. It differs from native by software alone, and from a container by both.
+
 An ordinary user may mount or change the root directory only in a user namespace, and so gets one.
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 
 from tare.host import process
 from tare.host.privileges import ordinary_user
-from tare.nodes import confined, layer, root_mounts, unprivileged
+from tare.nodes import confined, host_root, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged import AlsoUnprivileged
-from tare.records import NATIVE, NetworkKind
+from tare.records import HOST_FILES, NATIVE, NetworkKind, OptionValue
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\0]*", re.DOTALL)
+_HIDDEN = "not shown of the host"
 
 
 class Native(AlsoUnprivileged):
     technology = NATIVE
+    device_refusal = None
     option_names: Mapping[str, str] = {}
     networks = frozenset({NetworkKind.HOST})
     shares = frozenset({Shared.HOST_NAME, Shared.PROCESS_IDS})
@@ -30,7 +40,7 @@ class Native(AlsoUnprivileged):
         if ordinary_user():
             return unprivileged.start(spec)
         layer.prepare(spec)
-        root = layer.mount_root(spec)
+        root = self._mount_root(spec)
         root_mounts.mount_system(spec, root)
         root_mounts.mount_shared(spec, root)
         group = confined.create_group(spec)
@@ -40,6 +50,9 @@ class Native(AlsoUnprivileged):
         )
         confined.withdraw_socket(spec)
         return Node(spec=spec, init_pid=confined.only_process(group))
+
+    def _mount_root(self, spec: NodeSpec) -> Path:
+        return layer.mount_root(spec)
 
     def prefix(self, node: Node) -> list[str]:
         """A command is a child of the node's first process, as in a container.
@@ -54,3 +67,30 @@ class Native(AlsoUnprivileged):
 class Chroot(Native):
     technology = "chroot"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+
+
+class HostFiles(Chroot):
+    technology = HOST_FILES
+    option_names: Mapping[str, str] = {
+        "variables": "a list of NAME=VALUE that its commands alone get, such as the PATH that a loaded module has set"
+    }
+
+    def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
+        stated = options.get("variables", [])
+        if isinstance(stated, list) and all(_ASSIGNMENT.fullmatch(entry) for entry in stated):
+            return {}
+        return {"variables": f"must be a list of NAME=VALUE, but is {stated!r}"}
+
+    def start(self, spec: NodeSpec) -> Node:
+        node = unprivileged.start(spec, of_host=True) if ordinary_user() else super().start(spec)
+        noted = spec.directory / host_root.HIDDEN_FILE
+        hidden = {_HIDDEN: noted.read_text()} if noted.exists() else {}
+        stated = spec.options.get("variables", [])
+        variables = dict(entry.split("=", 1) for entry in stated) if isinstance(stated, list) else {}
+        return replace(node, variables=variables, host_files=True, facts={**node.facts, **hidden})
+
+    def _mount_root(self, spec: NodeSpec) -> Path:
+        root = spec.directory / "root"
+        root.mkdir()
+        host_root.mount(spec, root)
+        return root

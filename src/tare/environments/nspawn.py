@@ -14,6 +14,7 @@ from tare.records import NetworkKind, OptionValue
 class Nspawn(Provider):
     technology = "systemd-nspawn"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {"seccomp": engine.SECCOMP_HELP}
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
@@ -48,6 +49,7 @@ def _nspawn(spec: NodeSpec) -> list[str]:
         *_resource_limits(),
         *("--resolv-conf=off", "--timezone=off", "--link-journal=no"),
         f"--tmpfs=/dev/shm:mode=1777,size={spec.shm_byte}",
+        *(_bind(device.path, str(device.path), writable=True) for device in spec.devices),
         _bind(spec.work, WORK_DIRECTORY, writable=True),
         *(
             _bind(source, str(bind.path), writable=bind.writable)

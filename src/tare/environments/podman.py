@@ -42,6 +42,7 @@ _MONITOR = "conmon"
 class Podman(AlsoUnprivileged):
     technology = "podman"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
+    device_refusal = None
     option_names: Mapping[str, str] = {
         "storage": engine.STORAGE_HELP,
         "seccomp": engine.PROFILE_HELP,
@@ -206,7 +207,7 @@ def _words(spec: NodeSpec, network: list[str]) -> list[str]:
         *(*engine.identified(spec), "--pidfile", str(_pid_file(spec))),
         *("--systemd=false", "--http-proxy=false"),
         *("--cgroup-parent", _parent_group(spec), *network),
-        *(*engine.limits(spec), *engine.seccomp(spec), *engine.shared_mounts(spec)),
+        *(*engine.limits(spec), *engine.seccomp(spec), *engine.devices(spec), *engine.shared_mounts(spec)),
         *(*engine_arguments.words(spec.options), *_root(spec), f"{TOOLS_DIRECTORY}/init"),
     ]
 
@@ -229,7 +230,7 @@ def _user_words(spec: NodeSpec) -> list[str]:
         *("--pull", "never", "--name", spec.name, "--hostname", spec.name, *hidden, *network),
         *("--systemd=false", "--http-proxy=false", *engine.resource_limits("data", *own), *memory),
         *("--shm-size", str(spec.shm_byte)),
-        *(*engine.seccomp(spec), *engine.shared_mounts(spec)),
+        *(*engine.seccomp(spec), *engine.devices(spec), *engine.shared_mounts(spec)),
         *(*engine_arguments.words(spec.options), *_root(spec)),
     ]
 

@@ -39,7 +39,7 @@ def image_disk(image_root: Path, digest: str) -> Path:
     final = disks_directory() / f"{digest.removeprefix('sha256:')}.erofs"
     if final.is_file():
         return final
-    with _lock():
+    with only_maker(disks_directory()):
         if not final.is_file():  # another process may have made it meanwhile
             _make(image_root, digest, final)
     return final
@@ -60,7 +60,7 @@ def layer_disk(path: Path, size_byte: int) -> None:
 
 def _make(image_root: Path, digest: str, final: Path) -> None:
     new = final.with_name(".new.erofs")
-    _require_room(image_root, new.parent)
+    require_room(image_root, new.parent)
     try:
         done = process.run(_mkfs(image_root, digest, new), timeout_s=_MAKE_LIMIT_S, variables=_BUILD_TIME)
         if done.code != 0:
@@ -75,22 +75,24 @@ def _mkfs(image_root: Path, digest: str, new: Path) -> list[str]:
     """mkfs.erofs(1); the UUID comes from the digest, since it would be random otherwise."""
     identity = str(uuid.UUID(digest.removeprefix("sha256:")[:32]))
     owner = [] if image_root.stat().st_uid == 0 else ["--all-root"]
-    hidden = [*_EACH_ITS_OWN, *_excluded(image_root)] if ordinary_user() else []
+    excluded = [f"--exclude-path={path}" for path in unreadable(image_root)] if ordinary_user() else []
+    hidden = [*_EACH_ITS_OWN, *excluded] if ordinary_user() else []
     return [
         *("mkfs.erofs", "--quiet", "--preserve-mtime", "-U", identity),
         *(*owner, *hidden, str(new), str(image_root)),
     ]
 
 
-def _excluded(root: Path) -> Iterator[str]:
-    """Options that exclude what this user may not read."""
+def unreadable(root: Path) -> Iterator[Path]:
+    """What this user may not read of an image, relative to its root."""
     for entry in entries_below(root):
         wanted = os.R_OK | os.X_OK if entry.is_dir(follow_symlinks=False) else os.R_OK
         if not entry.is_symlink() and not os.access(entry.path, wanted):
-            yield f"--exclude-path={Path(entry.path).relative_to(root)}"
+            yield Path(entry.path).relative_to(root)
 
 
-def _require_room(image_root: Path, folder: Path) -> None:
+def require_room(image_root: Path, folder: Path) -> None:
+    """Raise ``NodeError`` where the image as a disk, not compressed, would not fit."""
     free_byte = shutil.disk_usage(folder).free
     needed_byte = _ROOM * sum(
         entry.stat(follow_symlinks=False).st_size
@@ -99,15 +101,14 @@ def _require_room(image_root: Path, folder: Path) -> None:
     )
     if free_byte < needed_byte:
         raise NodeError(
-            f"the guests' disk needs {needed_byte / 1e6:.0f} MB in {folder}, where {free_byte / 1e6:.0f} MB are free; "
+            f"the image's disk needs {needed_byte / 1e6:.0f} MB in {folder}, where {free_byte / 1e6:.0f} MB are free; "
             "free some, or set TARE_STATE to a directory on a larger disk"
         )
 
 
 @contextmanager
-def _lock() -> Iterator[None]:
-    """Let one process at a time make a disk; the others wait for it."""
-    folder = disks_directory()
+def only_maker(folder: Path) -> Iterator[None]:
+    """Let one process at a time make a disk in this folder; the others wait for it. Raises ``NodeError``."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / ".lock").open("a")

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from tare.guests import channel, files
 from tare.guests.disk import image_disk
-from tare.nodes.provider import WORK_DIRECTORY, Node, Provider
+from tare.nodes.provider import DEVICES_OF_A_GUEST, WORK_DIRECTORY, Node, Provider
 
 
 class GuestProvider(Provider):
     """A provider whose image is a disk, with a channel to the guest for commands and files."""
 
     own_kernel = True
+    device_refusal = DEVICES_OF_A_GUEST
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         image_disk(image_root, image_digest)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tare.errors import HostError
-from tare.host import readings
+from tare.host import devices, readings
 from tare.host.cgroups import parse_processors
+from tare.host.energy import energy
 from tare.units import format_byte, format_duration
 
 ROOT = Path("/")
@@ -192,6 +193,9 @@ _FACTS: dict[str, Callable[[Path], str]] = {
     "container": _container,
     "clocksource": lambda root: _text(root, f"{_CLOCK}/current_clocksource"),
     "control groups": _control_groups,
+    "GPUs": devices.gpus,
+    "fabrics": devices.fabrics,
+    "energy": energy,
     "memory": _memory,
     "swap": _swap,
     "load average": _load,

@@ -83,6 +83,11 @@ def disks_directory() -> Path:
     return state_directory() / "disks"
 
 
+def sifs_directory() -> Path:
+    """Images as SIFs for Apptainer, in the same way."""
+    return state_directory() / "sifs"
+
+
 def calibrations_directory() -> Path:
     """The results of ``tare calibrate``, one file for each run."""
     return trusted(_chosen() / "calibrations")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.distribution import to_install
 from tare.host.scratch import scratch_folder
 
 OVERLAYFS, FUSE_OVERLAYFS = "overlayfs", "fuse-overlayfs"
@@ -54,7 +55,7 @@ def find_obstacle(root: Path = Path("/")) -> Obstacle | None:
         if _text(root / name) == forbidding:
             return Obstacle(f"{reason} ({Path(name).name} is {forbidding})", remedy)
     if shutil.which("unshare") is None:
-        return Obstacle("the program unshare is not on this host", "apt-get install util-linux")
+        return Obstacle("the program unshare is not on this host", to_install("util-linux"))
     return Obstacle(
         "this kernel refuses mounts in a user namespace of an ordinary user",
         "a container's or a site's own rule may forbid it: ask the administrator",
@@ -76,7 +77,7 @@ def _no_layer(root: Path) -> Obstacle:
     release = _text(root / "proc/sys/kernel/osrelease")
     return Obstacle(
         f"this kernel ({release}) has no overlayfs for ordinary users, and {FUSE_OVERLAYFS} is missing",
-        f"apt-get install {FUSE_OVERLAYFS}, or a kernel from Linux 5.11",
+        f"{to_install(FUSE_OVERLAYFS)}, or a kernel from Linux 5.11",
     )
 
 

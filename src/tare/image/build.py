@@ -10,8 +10,8 @@ from typing import Any
 from tare.errors import ImageError, InputError
 from tare.host.paths import images_directory
 from tare.host.privileges import ordinary_user
-from tare.image import layout, recipe, unprivileged
-from tare.image.debian import base, origin, staging
+from tare.image import layout, recipe
+from tare.image.debian import base, origin, require, staging
 from tare.image.digest import digest, list_tree
 from tare.image.lock import BASE, BUILDER, differences, read_lock
 from tare.image.native import builder_origin, native_programs, programs_key
@@ -36,8 +36,7 @@ def build_image(
     current = _current(name, keys)
     if current and not refresh:
         return current
-    if ordinary_user():
-        unprivileged.require_packages()
+    require()
     with building():
         programs, packages = together(
             lambda: native_programs(source, progress), lambda: base(progress, refresh=refresh)
@@ -88,6 +87,12 @@ def provenance(packages: Path, compiler: Origin | None, progress: Progress) -> d
 
 
 def _current(name: str, keys: Mapping[str, str]) -> Image | None:
+    image = refuse_imported(name)
+    return image if image and image.manifest.get("keys") == keys else None
+
+
+def refuse_imported(name: str) -> Image | None:
+    """The image that a build under this name replaces; ``InputError`` for one that was imported, or an invalid name."""
     image_directory(name)
     try:
         image = find_image(name)
@@ -96,4 +101,4 @@ def _current(name: str, keys: Mapping[str, str]) -> Image | None:
     if image.manifest.get("source", {}).get("kind") == "import":
         folder = image.root.parent
         raise InputError(f"The image {name!r} was imported; build under another name, or remove {folder}.")
-    return image if image.manifest.get("keys") == keys else None
+    return image

@@ -17,7 +17,8 @@ from tare.image.limits import shown
 from tare.nodes.files import opened_inside
 from tare.records import User
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[^=\0]+")
+"""Of a variable: more than a shell allows, as in environ(7); some images have names with dots."""
 _MOST = 1000
 """Variables, words or labels."""
 _LONGEST = 32_768
@@ -110,6 +111,14 @@ def _labels(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > _MOST:
         raise _refused("labels", value)
     return {_text("a label", name): _text(f"the label {name}", text) for name, text in value.items()}
+
+
+def home_of(user: str, root: Path) -> str | None:
+    """The home directory of a ``USER``, by the image's own passwd(5), which container engines set; else ``None``."""
+    name = user.partition(":")[0]
+    entries = _entries(root, "etc/passwd", 4)
+    own = (fields[5] for fields in entries if name and name in (fields[0], fields[2]) and len(fields) > 5)  # noqa: PLR2004 - passwd(5)
+    return next((home for home in own if home.startswith("/") and "\0" not in home), None)
 
 
 def resolved_user(user: str, root: Path) -> User | None:

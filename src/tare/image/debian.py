@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from tare.image.tool import CAGE, Progress, require_space, require_tools, run_to
 PACKAGES_LIMIT_S = 1800
 SOURCES, BUILD, PROGRAMS = "/mnt/native", "/mnt/build", "/mnt/programs"
 """The builder's paths of native/, its build folder, and the programs."""
+_TOOLS = {"mmdebstrap": "mmdebstrap", "setpriv": "util-linux", "unshare": "util-linux"}
 ROOT, ORIGIN = "rootfs", "origin.json"
 """In a folder of the cache: the root filesystem, and the packages it was made of."""
 
@@ -30,17 +32,45 @@ def base(progress: Progress, *, refresh: bool = False) -> Path:
 
     Also without set-user-id bits: no job needs su(1) or mount(8), and copies of them would grow old in the store.
     """
-    folder = cache_directory() / f"base-{recipe.base_key()}"
+    folder = _base_folder()
     if refresh or not folder.is_dir():
         _make(folder, recipe.mmdebstrap_options(recipe.PACKAGES), progress, _finish_base)
     return folder / ROOT
 
 
-def builder(progress: Progress) -> Path:
+def why_not() -> str | None:
+    """Why Debian's packages cannot be put into a folder here by this user; ``None`` when nothing is in the way."""
+    if shutil.which("mmdebstrap") is None:
+        return "mmdebstrap is not on this host"
+    return unprivileged.why_no_packages() if ordinary_user() else None
+
+
+def require() -> None:
+    """Raise ``HostError`` with the ways out where this user cannot build an image of Debian's packages."""
+    if ordinary_user():
+        unprivileged.require_packages()
+    elif not _base_folder().is_dir():
+        require_tools(_TOOLS)
+
+
+def has_builder() -> bool:
+    """Whether the builder is in the cache."""
+    return _builder_folder().is_dir()
+
+
+def _base_folder() -> Path:
+    return cache_directory() / f"base-{recipe.base_key()}"
+
+
+def _builder_folder(wanted: recipe.Builder = recipe.OWN) -> Path:
+    return cache_directory() / f"{wanted.name}-{recipe.builder_key(wanted)}"
+
+
+def builder(progress: Progress, wanted: recipe.Builder = recipe.OWN) -> Path:
     """A compiler and the libraries that the image's programs are linked to, from the cache when available."""
-    folder = cache_directory() / f"builder-{recipe.builder_key()}"
+    folder = _builder_folder(wanted)
     if not folder.is_dir():
-        options = recipe.mmdebstrap_options(recipe.BUILDER_PACKAGES, recipe.BUILDER_OPTIONS)
+        options = recipe.mmdebstrap_options(wanted.packages, wanted.options)
         _make(folder, options, progress, _finish_builder)
     return folder / ROOT
 
@@ -87,7 +117,7 @@ def _fetch(options: Sequence[str], target: Path, progress: Progress) -> None:
             options, target, limit_s=PACKAGES_LIMIT_S, progress=progress, variables=_variables()
         )
         return
-    require_tools({"mmdebstrap": "mmdebstrap", "setpriv": "util-linux", "unshare": "util-linux"})
+    require_tools(_TOOLS)
     argv = _mmdebstrap(options, target)
     run_tool(argv, limit_s=PACKAGES_LIMIT_S, on_line=progress, variables=_variables())
 

@@ -20,7 +20,8 @@ from tare.image.debian import staging
 from tare.image.limits import Account, bounded_memory, shown
 from tare.image.native import native_programs, programs_key
 from tare.image.oci import archive_format, unpack_image
-from tare.image.store import DEFAULT_NAME, Image, building, image_directory, install, remove_tree
+from tare.image.sif_config import sif_config
+from tare.image.store import DEFAULT_NAME, HOST_NAME, Image, building, image_directory, install, remove_tree
 from tare.image.tool import Progress, require_space
 
 
@@ -55,6 +56,8 @@ def _import(source: str, name: str, staged: Path, programs: Path, progress: Prog
     (staged / sources.FETCHED).unlink(missing_ok=True)
     if account.devices:
         progress(f"left out {len(account.devices)} device nodes below /dev: every environment mounts its own")
+    if config.directory is not None:
+        layout.add_directory(root, config.directory)
     if ordinary_user():
         unprivileged.make_own(root)
     layout.add_mount_points(root)
@@ -87,8 +90,8 @@ def _mode_for_others(root: Path, progress: Progress) -> int:
 
 
 def _check_name(name: str) -> None:
-    if name == DEFAULT_NAME:
-        raise InputError(f"{DEFAULT_NAME!r} is the image that `tare image build` makes; choose another name.")
+    if name in {DEFAULT_NAME, HOST_NAME}:
+        raise InputError(f"{name!r} is the image that `tare image build` makes; choose another name.")
     image_directory(name)
 
 
@@ -112,7 +115,7 @@ def _bring(
     folder = source
     if source.is_file() and (offset := squashfs.partition_offset(source)) is not None:
         squashfs.unpack_squashfs(source, offset, root, progress, account)
-        return ("sif" if offset else "squashfs"), squashfs.sif_config(root)
+        return ("sif" if offset else "squashfs"), sif_config(root, progress)
     if source.is_file():
         progress(f"unpacking {source}")
         unpack(source, _made(root), account=account)

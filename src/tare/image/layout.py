@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a root filesystem an image: nothing from the host that made it, and every mount point in place."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -67,6 +68,18 @@ def add_mount_points(root: Path) -> None:
             if not path.exists():
                 path.mkdir()
                 path.chmod(MOUNT_POINTS.get(name, 0o755) if path == root / name else 0o755)
+
+
+def add_directory(root: Path, directory: str) -> None:
+    """Make the directory that an image's commands begin in, as container engines do; no link is followed."""
+    path = root
+    for part in Path(os.path.normpath(f"/{directory}")).parts[1:]:
+        path /= part
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            return
+        if not path.exists():
+            path.mkdir()
+            path.chmod(0o755)
 
 
 def add_tools(root: Path, programs: Path) -> None:

@@ -25,7 +25,8 @@ LISTS, ARCHIVES = "var/lib/apt/lists", "var/cache/apt/archives"
 Package: TypeAlias = dict[str, str | None]
 """``version``, ``architecture`` and ``sha256`` of a .deb; ``None``: no list names that version."""
 Origin: TypeAlias = dict[str, dict[str, Package]]
-"""``archives``: suite → ``date`` and ``sha256`` of its InRelease; ``packages``: name → ``Package``."""
+"""``archives``: suite → ``date`` and ``sha256`` of its InRelease; ``packages``: name → ``Package``, also
+``NAME:ARCHITECTURE`` where there is one for a second processor."""
 _FIELDS = (b"Package: ", b"Version: ", b"Architecture: ", b"SHA256: ")
 
 
@@ -139,9 +140,13 @@ def read_origin(root: Path) -> Origin:
     lists = root / LISTS
     sums = dict(pair for file in sorted(lists.glob("*_Packages")) for pair in _listed(file))
     packages: dict[str, Package] = {}
-    for name, version, architecture in (*_installed(root), *_unpacked(root)):
+    for name, version, architecture in sorted({*_installed(root), *_unpacked(root)}):
         sha256 = sums.get((name, version, architecture))
-        packages[name] = {"version": version, "architecture": architecture, "sha256": sha256}
+        packages[f"{name}:{architecture}" if name in packages else name] = {
+            "version": version,
+            "architecture": architecture,
+            "sha256": sha256,
+        }
     archives = dict(_release(file) for file in sorted(lists.glob("*_InRelease")))
     return {"archives": archives, "packages": dict(sorted(packages.items()))}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from tare.errors import HostError, InputError
+from tare.host.distribution import to_install
 from tare.image.limits import HEADER_BYTE, TAIL_BYTE, bounded, shown
 from tare.units import format_byte
 
@@ -85,7 +86,8 @@ def plain(archive: Path) -> Iterator[Plain]:
 @contextmanager
 def _decompressed(command: Sequence[str], file: IO[bytes], archive: Path) -> Iterator[Plain]:
     if not shutil.which(command[0]):
-        raise HostError(f"{archive} is compressed, and {command[0]} is missing: apt-get install {command[0]}")
+        package = {"xz": "xz-utils"}.get(command[0], command[0])
+        raise HostError(f"{archive} is compressed, and {command[0]} is missing: {to_install(package)}")
     pipe = subprocess.PIPE
     with subprocess.Popen(bounded(command), stdin=file, stdout=pipe, stderr=pipe) as process:
         stream = Plain(cast("IO[bytes]", process.stdout))

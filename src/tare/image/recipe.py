@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import tare
@@ -39,6 +40,41 @@ CMAKE_OPTIONS = (
     *("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0"),
 )
 """Options to compile native/: each library's files as one, so that headers are read once, which is half of the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """A root filesystem in which native/ is compiled for one processor."""
+
+    name: str
+    """Of its folder in the cache."""
+    packages: tuple[str, ...]
+    options: tuple[str, ...]
+    """Of mmdebstrap(1)."""
+    cmake: tuple[str, ...] = ()
+    """Options beside ``CMAKE_OPTIONS``."""
+
+
+OWN = Builder("builder", BUILDER_PACKAGES, BUILDER_OPTIONS)
+"""For this host's processor."""
+_LIBRARIES = "/usr/lib/aarch64-linux-gnu"
+AARCH64 = Builder(
+    "aarch64",
+    (
+        *("cmake", "coreutils", "dash", "g++-aarch64-linux-gnu", "ninja-build"),
+        *(
+            "flang-16:arm64",
+            "libopenmpi-dev:arm64",
+        ),  # the first as the second wants a Fortran: the smallest that fits
+    ),
+    (*BUILDER_OPTIONS, "--architectures=amd64,arm64"),
+    (
+        *("--toolchain", "aarch64.cmake", "-DTARE_AARCH64_ROOT=/"),
+        f"-DCMAKE_EXE_LINKER_FLAGS=-B{_LIBRARIES} -L{_LIBRARIES} -Wl,-rpath-link,{_LIBRARIES}",
+    ),
+)
+"""For 64-bit ARM, on x86-64: by a cross compiler of the same version. It links that processor's own C library, since
+Debian mends the cross compiler's less often."""
 SOURCE_DATE_EPOCH = "1704067200"
 """The clock that the packages' scripts see, so that two builds write the same bytes."""
 LAYOUT_VERSION = 3
@@ -59,8 +95,8 @@ def base_key() -> str:
     return _key(SUITE, PACKAGES, SOURCE_DATE_EPOCH, LAYOUT_VERSION, os.uname().machine, locked, sources())
 
 
-def builder_key() -> str:
-    return _key(base_key(), BUILDER_PACKAGES, BUILDER_OPTIONS)
+def builder_key(builder: Builder = OWN) -> str:
+    return _key(base_key(), builder.packages, builder.options)
 
 
 def mmdebstrap_options(packages: Sequence[str], options: Sequence[str] = BASE_OPTIONS) -> list[str]:
@@ -87,13 +123,13 @@ def sources() -> list[str]:
     ]
 
 
-def native_key(source: Path) -> str:
+def native_key(source: Path, builder: Builder = OWN) -> str:
     """A key over the builder, its way to compile, and every file in ``source``."""
     files = sorted(path for path in source.rglob("*") if path.is_file())
     contents = [
         (str(path.relative_to(source)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files
     ]
-    return _key(builder_key(), CMAKE_OPTIONS, contents)
+    return _key(builder_key(builder), (*CMAKE_OPTIONS, *builder.cmake), contents)
 
 
 def native_source() -> Path | None:

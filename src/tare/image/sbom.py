@@ -21,8 +21,8 @@ from tare.nodes.provider import TOOLS_DIRECTORY
 Component: TypeAlias = dict[str, Any]
 MOST_COPYRIGHT_BYTE = 1 << 20
 """The most of a copyright file that is read."""
-LINKED = re.compile(r"libc6-dev|libstdc\+\+-\d+-dev|libgcc-\d+-dev")
-"""Packages of the builder whose archives are linked into Tare's static programs."""
+LINKED = re.compile(r"libc6-dev|(libstdc\+\+|libgcc)-\d+-dev(-arm64-cross)?")
+"""Packages of a builder whose archives are linked into Tare's static programs."""
 OWN_LICENCE = "Apache-2.0"
 _DEP5_LICENCE = re.compile(r"^License: *(\S.*?) *$", re.MULTILINE)
 _COMMON_LICENCE = re.compile(r"/usr/share/common-licenses/([A-Z][A-Za-z]*(?:-[0-9.]*\d)?)")

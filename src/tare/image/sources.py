@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tare.errors import HostError, ImageError, InputError
 from tare.host import process
+from tare.host.distribution import to_install
 from tare.image.tool import Progress, run_tool
 
 FETCHED = "fetched.tar"
@@ -109,7 +110,7 @@ def _fetched(
     argv = command(name, target)
     if shutil.which(argv[0]) is None:
         raise HostError(
-            f"{argv[0]} is not on this host, which would fetch {name}; install it (Debian: apt-get install {package}), "
+            f"{argv[0]} is not on this host, which would fetch {name}; to get it: {to_install(package)}, "
             "or save the image elsewhere and import the archive."
         )
     progress(f"{argv[0]} fetches {name}")

@@ -10,12 +10,11 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from tare.errors import InputError
-from tare.image.config import ImageConfig
+from tare.errors import ImageError, InputError
 from tare.image.limits import Account, bounded
 from tare.image.tool import Progress, require_tools, run_tool
 
@@ -33,12 +32,6 @@ _ENTRY = re.compile(
     r"([-dlbcps])\S{9} \d+/\d+\s+(\d+)(?:,\s*\d+)? \d{4}-\d\d-\d\d \d\d:\d\d squashfs-root(?:/(.*?))?(?: -> .*)?"
 )
 """A line of ``unsquashfs -lln``: kind and rights, owner, size or device numbers, time, path."""
-_EXPORT = re.compile(
-    r"""\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"$`\\]*)"|'([^']*)'|([^\s"'$`\\;&|<>()]*))\s*;?\s*"""
-)
-"""An assignment of a value that no shell would change."""
-_ENVIRONMENT = (".singularity.d/env/10-docker2singularity.sh", ".singularity.d/env/90-environment.sh")
-_TEXT_BYTE = 1 << 20
 
 
 def partition_offset(file: Path) -> int | None:
@@ -95,7 +88,7 @@ def unpack_squashfs(file: Path, offset: int, root: Path, progress: Progress, acc
     argv = ["unsquashfs", "-o", str(offset), "-no-progress", "-quiet", "-dest", str(root)]
     if devices:
         argv += ["-exclude-file", str(excluded)]
-    run_tool(bounded([*argv, str(file)]), limit_s=_LIMIT_S)
+    _unsquash([*argv, str(file)], file)
     excluded.unlink()
     _remove_devices(root)
 
@@ -111,11 +104,19 @@ def _counted(file: Path, offset: int, account: Account) -> list[str]:
             if entry[1] in "bc":
                 devices.append(entry[3] or "")
 
-    run_tool(bounded(["unsquashfs", "-o", str(offset), "-lln", str(file)]), limit_s=_LIMIT_S, on_line=count)
+    _unsquash(["unsquashfs", "-o", str(offset), "-lln", str(file)], file, count)
     if account.entries - before < _inodes(file, offset):
         raise InputError(f"{file} is refused: its listing is not whole.")
     account.require_free(account.size_byte)
     return devices
+
+
+def _unsquash(argv: Sequence[str], file: Path, on_line: Progress | None = None) -> None:
+    """``InputError`` with its own words when it fails: the file is what it got from the user."""
+    try:
+        run_tool(bounded(argv), limit_s=_LIMIT_S, on_line=on_line)
+    except ImageError as error:
+        raise InputError(f"{file} cannot be unpacked; it may be cut short or broken. {error}") from None
 
 
 def _remove_devices(root: Path) -> None:
@@ -131,24 +132,3 @@ def _inodes(file: Path, offset: int) -> int:
     with file.open("rb") as opened:
         opened.seek(offset + len(_SQUASHFS_MAGIC))
         return int.from_bytes(opened.read(4), "little")
-
-
-def sif_config(root: Path) -> ImageConfig:
-    """The variables that a SIF's own environment files set to plain values; what takes a shell to know is left out."""
-    variables: dict[str, str] = {}
-    for name in _ENVIRONMENT:
-        variables |= _exports(root / name)
-    return ImageConfig(variables=variables)
-
-
-def _exports(file: Path) -> Mapping[str, str]:
-    if file.is_symlink() or not file.is_file():
-        return {}
-    with file.open("rb") as opened:
-        lines = opened.read(_TEXT_BYTE).decode(errors="replace").splitlines()
-    matches = (_EXPORT.fullmatch(line) for line in lines)
-    return {
-        match[1]: next((part for part in match.groups()[1:] if part is not None), "")
-        for match in matches
-        if match
-    }

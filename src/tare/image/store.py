@@ -16,7 +16,13 @@ from typing import Any
 from tare.errors import HostError, ImageError, InputError, LockedError
 from tare.host import removal
 from tare.host.own_files import open_own_lock, open_plain
-from tare.host.paths import disks_directory, distrusted_system, images_directories, images_directory
+from tare.host.paths import (
+    disks_directory,
+    distrusted_system,
+    images_directories,
+    images_directory,
+    sifs_directory,
+)
 from tare.host.privileges import ordinary_user
 from tare.host.removal import said
 from tare.host.trust import made
@@ -24,6 +30,8 @@ from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
 DEFAULT_NAME = "default"
+HOST_NAME = "host"
+"""The image of this host's own files; images of single programs have longer names that begin so."""
 PROGRAMS = 3
 """Version of Tare's own programs in an image: raised whenever their conversation with the runner changes."""
 SHOWN_DIFFERENCES = 10
@@ -78,7 +86,7 @@ def require_own_programs(image: Image) -> None:
     """Raise ``ImageError`` where the image holds a version of Tare's programs that this one cannot talk to."""
     if image.manifest.get("programs", 1) != PROGRAMS:
         source = image.manifest.get("source")
-        is_built = isinstance(source, Mapping) and source.get("kind") == "build"
+        is_built = isinstance(source, Mapping) and source.get("kind") != "import"
         raise ImageError(
             f"The image {image.name!r} in {image.root.parent} holds Tare's programs of another version, which this one "
             f"cannot talk to. {_remake(image.name) if is_built else 'Import it again.'}"
@@ -220,9 +228,9 @@ def remove_image(image: Image) -> None:
 
 
 def remove_disks_except(digests: Collection[str]) -> None:
-    """Remove the disks of images that no longer exist."""
+    """Remove the disks of images that no longer exist, and their SIFs."""
     kept = {digest.removeprefix("sha256:") for digest in digests}
-    for disk in disks_directory().glob("*.erofs"):
+    for disk in (*disks_directory().glob("*.erofs"), *sifs_directory().glob("*.sif")):
         if disk.stem not in kept:
             with suppress(OSError):  # another user's, or gone
                 disk.unlink()
@@ -334,4 +342,7 @@ def _missing(name: str) -> str:
 
 
 def _remake(name: str) -> str:
-    return f"Make it with: tare image build {'' if name == DEFAULT_NAME else name}".rstrip()
+    if name.startswith(f"{HOST_NAME}-"):
+        return "The next `tare weigh` of its program makes it."
+    way = {DEFAULT_NAME: "", HOST_NAME: " --from host"}.get(name, f" {name}")
+    return f"Make it with: tare image build{way}"

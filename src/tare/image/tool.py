@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from tare.errors import HostError, ImageError
+from tare.host.distribution import to_install
 from tare.units import format_byte
 
 Progress: TypeAlias = Callable[[str], None]
@@ -78,6 +79,8 @@ def run_tool(
 
 def _program(argv: Sequence[str]) -> str:
     rest = argv[len(CAGE) :] if tuple(argv[: len(CAGE)]) == CAGE else argv
+    if Path(rest[0]).name == "prlimit":  # of ``limits.bounded``
+        rest = rest[list(rest).index("--") + 1 :]
     return Path(rest[0]).name
 
 
@@ -85,7 +88,7 @@ def require_tools(packages: Mapping[str, str]) -> None:
     """Raise ``HostError`` for the missing programs; ``packages`` maps program to Debian package."""
     missing = sorted({package for program, package in packages.items() if not shutil.which(program)})
     if missing:
-        raise HostError(f"Making an image needs {', '.join(missing)}: apt-get install {' '.join(missing)}")
+        raise HostError(f"Making an image needs {', '.join(missing)}: {to_install(*missing)}")
 
 
 def require_space(directory: Path, needed_byte: int) -> None:

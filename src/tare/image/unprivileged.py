@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tare.errors import HostError
+from tare.host.distribution import to_install
 from tare.image import recipe
 from tare.image.archive import unpack
 from tare.image.tool import Progress, require_tools, run_tool
@@ -31,7 +32,7 @@ def why_no_packages(files: Sequence[Path] = _SUBORDINATE) -> str | None:
             lines = []
         if not any(line.partition(":")[0] in names for line in lines):
             return f"{path} gives this user no subordinate ids"
-    return None if shutil.which("newuidmap") else "the program newuidmap is missing (package uidmap)"
+    return None if shutil.which("newuidmap") else f"the program newuidmap is missing ({to_install('uidmap')})"
 
 
 def require_packages() -> None:

@@ -21,7 +21,7 @@ from tare.journal.large import read_result
 from tare.journal.reader import Journal, campaign_digest
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder, journal_name
 from tare.journal.writer import JournalWriter
-from tare.measure import idle_ranks
+from tare.measure import devices, idle_ranks
 from tare.measure.clean import clean_up
 from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
@@ -29,12 +29,15 @@ from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
+from tare.measure.known_results import remember
+from tare.measure.launches import require_launches
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start
 from tare.measure.parity import expected_parity
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
+from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
 from tare.measure.unforeseen import rescue
@@ -105,8 +108,10 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
             audience.says(remark)
         image = find_image(request.image_name)
         with in_use(image):
-            campaign = settled(as_the_image_says(request.campaign, image), request.folder)
+            wanted = devices.with_libraries(as_the_image_says(request.campaign, image))
+            campaign = settled(wanted, request.folder)
             skipped = _ready(request, campaign, image, audience)
+            remember(request.folder, image.digest)
             return _measure(request, campaign, image, skipped, audience)
 
 
@@ -134,6 +139,7 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
 
 def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
     """Verify the image and probe all environments, including ones missing in an earlier session."""
+    require_launches(campaign, image)
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
@@ -276,20 +282,24 @@ def _skip_said(skipped: Skipped) -> str:
 
 def new_context(request: Request, campaign: Campaign, image: Image, audience: Audience) -> Context:
     """The data shared by all trials of this session, whatever was measured before."""
+    user = user_of(campaign.user)
+    given = devices.given(campaign.devices, user)
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
         raw_directory=request.folder.raw,
         available_processors=online_processors(),
         providers=request.providers,
-        binds=tuple(map(parse_bind, campaign.binds)),
+        binds=(*map(parse_bind, campaign.binds), *given.binds),
+        devices=given.devices,
         exclude=campaign.exclude,
         tick=audience.tick,
         say=partial(audience.says, detail=True),
-        user=user_of(campaign.user),
+        user=user,
         seed=campaign.seed or 0,
     )
-    return replace(context, expected=expected_parity(context.session, campaign.limits.bounds))
+    equal = {**expected_parity(context.session, campaign.limits.bounds), **devices.expected(given.devices)}
+    return replace(context, expected=equal)
 
 
 def _look_at_host(audience: Audience) -> HostLoad:
@@ -328,4 +338,5 @@ def _session(
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,
+        software=compared_software(campaign, image),
     )

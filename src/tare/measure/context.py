@@ -17,6 +17,7 @@ from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace
 from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
+from tare.nodes.devices import Device
 from tare.nodes.provider import Bind, NodeSpec, Provider, missing_network
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
@@ -60,6 +61,7 @@ class Context:
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
     """Technology → provider; tests insert fakes here."""
     binds: tuple[Bind, ...] = ()
+    devices: tuple[Device, ...] = ()
     exclude: Exclude = field(default_factory=Exclude)
     """The campaign's rules for excluding a trial."""
     lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -120,6 +122,7 @@ class Context:
                 shm_byte=trial.limits.shm_byte,
                 cpu_quota=_quota(trial, len(places)),
                 binds=self.binds,
+                devices=self.devices,
                 network=network,
                 storage=trial.limits.storage,
                 bounds=_bounds(trial, len(places)),

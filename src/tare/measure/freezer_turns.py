@@ -9,7 +9,7 @@ import random
 import selectors
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,6 +53,8 @@ class FrozenArm:
     """Limit of the thawed time."""
     look: Callable[[], None] = lambda: None
     """Called after each of its turns; may raise ``TrialError``, such as for a failed launch."""
+    counted: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered around each of its turns, outside its time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,12 @@ class _Conducted:
         if not self.going:
             return
         self._go_early()
+        with self.arm.counted():
+            self._take(turn_s)
+        self.arm.look()
+        self._keep_limit()
+
+    def _take(self, turn_s: float) -> None:
         usage, waits = CpuUsage(self.arm.groups), ProcessorWaits(self.arm.freezers)
         thaw_asked_ns, thawed_ns = thaw_all(self.arm.freezers)
         self._go_alone()
@@ -145,8 +153,6 @@ class _Conducted:
                 stolen_s=waits.stolen_s(),
             )
         )
-        self.arm.look()
-        self._keep_limit()
 
     def _go_early(self) -> None:
         """Send GO before the first thaw: several read it when they wake, a moment before they start."""

@@ -9,8 +9,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from tare.errors import InputError
 from tare.host.privileges import ordinary_user
-from tare.image.config import ImageConfig, resolved_user
+from tare.image.config import ImageConfig, home_of, resolved_user
 from tare.image.store import Image
 from tare.plan.campaign import Campaign
 from tare.records import OptionValue, Workload
@@ -20,13 +21,32 @@ _KIND = "command"
 
 def as_the_image_says(campaign: Campaign, image: Image) -> Campaign:
     """The campaign's own settings come first; ``InputError`` for a user that the image does not know."""
-    config = ImageConfig.kept(image.manifest)
+    config, user = ImageConfig.kept(image.manifest), campaign.user
+    if not ordinary_user() and any(workload.kind == _KIND for workload in campaign.workloads):
+        stated = _stated_user(config, image.root, is_needed=user is None)
+        if stated is not None and user in {None, stated}:
+            user, config = stated, _with_home(config, image.root)
     workloads = tuple(_configured(workload, config, image.root) for workload in campaign.workloads)
-    user = campaign.user
-    if user is None and not ordinary_user() and any(workload.kind == _KIND for workload in workloads):
-        stated = resolved_user(config.user, image.root)
-        user = None if stated is None else str(stated)
     return replace(campaign, workloads=workloads, user=user)
+
+
+def _stated_user(config: ImageConfig, root: Path, *, is_needed: bool) -> str | None:
+    """As a campaign has it; an image's unknown user is no error where the campaign states one."""
+    try:
+        stated = resolved_user(config.user, root)
+    except InputError:
+        if is_needed:
+            raise
+        return None
+    return None if stated is None else str(stated)
+
+
+def _with_home(config: ImageConfig, root: Path) -> ImageConfig:
+    """With the stated user's ``HOME``, as container engines set it."""
+    home = home_of(config.user, root)
+    if home is None or "HOME" in config.variables:
+        return config
+    return replace(config, variables={**config.variables, "HOME": home})
 
 
 def _configured(workload: Workload, config: ImageConfig, root: Path) -> Workload:
@@ -34,9 +54,7 @@ def _configured(workload: Workload, config: ImageConfig, root: Path) -> Workload
         return workload
     options: dict[str, OptionValue] = dict(workload.options)
     if config.variables:
-        stated = options.get("variables", [])
-        own = dict(entry.split("=", 1) for entry in stated) if isinstance(stated, list) else {}
-        options["variables"] = [f"{name}={value}" for name, value in {**config.variables, **own}.items()]
+        options["image_variables"] = [f"{name}={value}" for name, value in config.variables.items()]
     if config.directory is not None and os.path.lexists(root / config.directory.strip("/")):
-        options.setdefault("directory", config.directory)
+        options["image_directory"] = config.directory
     return replace(workload, options=options)

@@ -84,11 +84,15 @@ class Instance:
         can rename things or replace them by a link.
         """
         seat = self.seat
-        inside = f"{seat.node.work_directory}/{self.name}"
+        inside, of_image = f"{seat.node.work_directory}/{self.name}", not seat.node.host_files
         command = Command(
             argv=argv,
-            directory=self.job.directory or inside,
-            variables={**seat.variables, **self.job.variables},
+            directory=self.job.directory or (of_image and self.job.image_directory) or inside,
+            variables={
+                **seat.variables,
+                **(self.job.image_variables if of_image else {}),
+                **self.job.variables,
+            },
             limit_s=limit_s,
             processors=seat.node.numbered_inside(seat.processors),
             file_limit_byte=seat.file_limit_byte,

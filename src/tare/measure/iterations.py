@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.instances import Instance, checked, make_instances, ready_instances, run_on_barrier
 from tare.measure.seats import Seat
+from tare.measure.signals.hardware import ENERGY
 from tare.measure.stopwatch import Beside, Stopwatch
 from tare.measure.verify_unprivileged import rusage_s
 from tare.plan.turns import MOST_RUNS
-from tare.records import Direction, InstanceRun, Sample, Trial, Turns, Way
+from tare.records import Direction, InstanceRun, Sample, Signal, Trial, Turns, Way
 from tare.workloads.kind import Options, WorkloadKind
 
 _LEAST_LIMIT_S = 0.1
@@ -151,6 +152,15 @@ def cpu_samples(gathered: Gathered, whole_s: float | None, *, by_rusage: bool) -
         Sample(name="cpu_s", value=used_s, unit="s", direction=Direction.LESS, iteration=number)
         for number, used_s in cpu_s.items()
         if used_s is not None
+    ]
+
+
+def energy_samples(signals: Sequence[Signal]) -> list[Sample]:
+    """The energy of the processor packages during the trial, all its runs together; none if it is not counted."""
+    return [
+        Sample(name=ENERGY, value=signal.value, unit=signal.unit, direction=Direction.LESS)
+        for signal in signals
+        if signal.name == ENERGY
     ]
 
 

@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from tare.measure.context import Context
 from tare.measure.counted import Counters
 from tare.measure.failures import refuse_bomb, refuse_victims
 from tare.measure.instances import Instance
-from tare.measure.iterations import Around, cpu_samples
+from tare.measure.iterations import Around, cpu_samples, energy_samples
 from tare.measure.observation import Counted, Observation, observed
 from tare.measure.parity import own_stopwatches, require_equal_commands, require_equal_path
 from tare.measure.prepared import Prepared
@@ -129,6 +129,10 @@ class TrialLooks:
         self._disk.check()
         refuse_bomb(self._watched)
 
+    def turn(self) -> AbstractContextManager[None]:
+        """Around a counted turn of this arm, for what can only be counted on the whole host."""
+        return self._observation.turn()
+
     def between_turns(self) -> None:
         """As ``tick``, but between turns; it is finished on return, so that none of it falls into a turn."""
         self._observation.glance()
@@ -179,6 +183,7 @@ class TrialLooks:
         )
         measured.signals, measured.excluded = self._observation.told(counted, self._context.exclude)
         measured.load = self._observation.load(measured.signals)
+        measured.samples += energy_samples(measured.signals.signals)
 
 
 @contextmanager

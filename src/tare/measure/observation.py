@@ -2,7 +2,7 @@
 """One trial's signals, from just before GO to just after the last DONE, and whether they exclude the trial."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -67,6 +67,10 @@ class Observation:
 
     def glance(self) -> None:
         self._watch.glance()
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Around a turn of this arm among others."""
+        return self._watch.turn()
 
     def end(self) -> None:
         self._watch.end()

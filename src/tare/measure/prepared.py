@@ -11,6 +11,7 @@ from tare.errors import NodeError
 from tare.measure.attempt import Measured
 from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
+from tare.measure.devices import refuse_closed
 from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect, tested_clocks
 from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside, run_preflight
@@ -141,6 +142,7 @@ def facts_beforehand(
     arm = arm_of(trial)
     if arm not in context.evidence or any(node.own_kernel for node in nodes):
         for instance in instances:
+            refuse_closed(instance)
             run_preflight(instance)
         context.evidence[arm] = {}
     evidence = context.evidence[arm] or gather_evidence(instances[0])

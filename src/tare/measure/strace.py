@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from tare.errors import NodeError
+from tare.host.distribution import to_install
 from tare.host.process import tool_environment
 from tare.untrusted import whole
 
@@ -24,7 +25,7 @@ _HEAD = ["syscall", "calls", "errors"]
 _TOTAL = "total"
 _TITLE = "System call usage summary"
 """Title of a second table, for 32-bit programs."""
-MISSING = "strace is not on this host; install it (apt-get install strace) and try again"
+MISSING = f"strace is not on this host; get it ({to_install('strace')}) and try again"
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 _ATTACH_LIMIT_S = 10.0
 _END_LIMIT_S = 15.0

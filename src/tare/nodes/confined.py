@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import cgroups, process
+from tare.host.distribution import to_install
 from tare.host.kernel_files import inner_numbers
 from tare.host.privileges import ordinary_user
 from tare.nodes import layer
@@ -40,7 +41,7 @@ def probe_version(argv: list[str], package: str) -> Probe:
     try:
         done = process.run(argv, timeout_s=_PROBE_LIMIT_S)
     except NodeError as error:
-        return Probe(usable=False, reason=str(error), remedy=f"apt-get install {package}")
+        return Probe(usable=False, reason=str(error), remedy=to_install(package))
     if done.code != 0:
         return Probe(
             usable=False, reason=f"{argv[0]} fails: {done.last_words}", remedy=f"reinstall {package}"

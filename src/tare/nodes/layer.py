@@ -65,8 +65,12 @@ def mount_root(spec: NodeSpec) -> Path:
 def overlay_options(spec: NodeSpec) -> str:
     """The overlayfs mount options: image below, layer above."""
     layer = spec.directory / "layer"
-    options = f"lowerdir={_escaped(spec.image_root)},upperdir={_escaped(layer / 'upper')}"
-    return f"{options},workdir={_escaped(layer / 'overlay-work')}"
+    return overlay_words(spec.image_root, layer / "upper", layer / "overlay-work")
+
+
+def overlay_words(lower: Path, upper: Path, work: Path) -> str:
+    """The overlayfs mount options for these three directories."""
+    return f"lowerdir={_escaped(lower)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
 
 
 def remove(spec: NodeSpec) -> None:

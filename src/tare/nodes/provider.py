@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tare.host.cgroups import Settings, group_of
+from tare.nodes.devices import Device
 from tare.nodes.group import LocalGroup, SandboxGroup
 from tare.records import Bounds, NetworkKind, OptionValue, Storage, User
 
@@ -22,6 +23,10 @@ TOOLS_DIRECTORY = "/opt/tare/bin"
 
 MADE_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.VETH, NetworkKind.MACVLAN})
 """Networks that Tare makes in a namespace: a technology that joins an existing namespace supports all of these."""
+
+
+DEVICES_OF_A_GUEST = "a guest takes a device for itself (VFIO), so that native could not have it too"
+"""Why a virtual machine's nodes get no device of the host."""
 
 
 class Shared(StrEnum):
@@ -107,6 +112,8 @@ class NodeSpec:
     user: User | None = None
     """The user that its commands run as; ``None``: root, or with an ordinary user's Tare the user in root's place."""
     bounds: Bounds = field(default_factory=Bounds)
+    devices: tuple[Device, ...] = ()
+    """Of the host, at the same paths."""
     weight: int = 1
     """CPU weight of its group, in usual weights: native's one node gets as much as all the layout's nodes together."""
 
@@ -172,6 +179,8 @@ class Node:
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of every command in it: the fake environment's planted ones, MPI's in gVisor."""
     facts: Mapping[str, str] = field(default_factory=dict)
+    host_files: bool = False
+    """Whether it shows the host's own files instead of the image's, whose variables it then does not have either."""
     own_kernel: bool = False
     """Whether the node has a kernel of its own, like a sandbox or a virtual machine: the host does not see its
     processes, and it numbers its processors from 0."""
@@ -244,6 +253,8 @@ class Provider(Protocol):
     """Whether its commands always run as the runner's user (``Node.keeps_user``)."""
     bounds_processes: bool = True
     """Whether Tare ensures that a node has no more processes than the campaign states."""
+    device_refusal: str | None = "tare does not know how to pass a device to its nodes"
+    """As from ``refuse_devices``, whatever the options."""
     cooperates: bool = True
     """Whether processes of one MPI job can be started in several of its nodes."""
 
@@ -254,6 +265,10 @@ class Provider(Protocol):
     def check_spanning(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:  # noqa: ARG002 - for those who need it
         """Option → what is wrong with it for an instance that spans nodes."""
         return {}
+
+    def refuse_devices(self, options: Mapping[str, OptionValue]) -> str | None:  # noqa: ARG002 - for those who need it
+        """Why its nodes cannot get devices of this host (``NodeSpec.devices``); ``None``: they can."""
+        return self.device_refusal
 
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:  # noqa: ARG002 - for those who need it
         """Settings from a node's options that the campaign would otherwise state or that would have to match native."""

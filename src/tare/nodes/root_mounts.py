@@ -3,10 +3,13 @@
 
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
+from tare.errors import NodeError
 from tare.host import mounts, network_namespace
 from tare.nodes import layer
+from tare.nodes.devices import Device
 from tare.nodes.provider import WORK_DIRECTORY, NodeSpec
 
 _NODES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
@@ -17,7 +20,7 @@ def mount_system(spec: NodeSpec, root: Path) -> None:
     """Mount /proc, /sys, and a separate /dev with its own /dev/shm."""
     mounts.mount("proc", root / "proc", "proc", mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC)
     _mount_sysfs(spec, root / "sys")
-    populate_dev(root / "dev", spec.shm_byte)
+    populate_dev(root / "dev", spec.shm_byte, spec.devices)
 
 
 def mount_shared(spec: NodeSpec, root: Path) -> None:
@@ -39,8 +42,8 @@ def _mount_sysfs(spec: NodeSpec, target: Path) -> None:
         network_namespace.inside(spec.network.namespace, mount)
 
 
-def populate_dev(dev: Path, shm_byte: int) -> None:
-    """Mount a minimal /dev with its own pts and its own shm of the given size.
+def populate_dev(dev: Path, shm_byte: int, devices: Sequence[Device] = ()) -> None:
+    """Mount a minimal /dev with its own pts and its own shm of the given size, and nodes of these devices.
 
     The host's is never shared: a node that replaces /dev/null must harm nobody else.
     """
@@ -51,6 +54,8 @@ def populate_dev(dev: Path, shm_byte: int) -> None:
             os.mknod(f"{dev}/{name}", stat.S_IFCHR | 0o666, os.makedev(major, minor))
     finally:
         os.umask(before)
+    for device in devices:
+        _make_node(dev / device.path.relative_to("/dev"), device)
     for name, target in _LINKS.items():
         os.symlink(target, f"{dev}/{name}")  # noqa: PTH211 - for every node, as everything here
     for name in ("pts", "shm"):
@@ -63,3 +68,22 @@ def populate_dev(dev: Path, shm_byte: int) -> None:
         "newinstance,ptmxmode=0666,mode=620",
     )
     mounts.mount("tare", dev / "shm", "tmpfs", mounts.MS_NOSUID, f"size={shm_byte},mode=1777")
+
+
+def open_folders(path: Path, device: Device) -> None:
+    """Make the folders between /dev and the device's node, so that every user may enter them."""
+    for folder in reversed(path.parents[: len(device.path.parents) - 2]):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+
+
+def _make_node(path: Path, device: Device) -> None:
+    """Make a node of the device with the owner and mode of the host's; ``NodeError`` if the host's is gone."""
+    try:
+        seen = device.path.stat()
+        open_folders(path, device)
+        os.mknod(path, stat.S_IFCHR, os.makedev(device.major, device.minor))
+        os.chown(path, seen.st_uid, seen.st_gid)
+        path.chmod(stat.S_IMODE(seen.st_mode))
+    except OSError as error:
+        raise NodeError(f"the node cannot have {device.path}: {error.strerror}") from error

@@ -178,6 +178,7 @@ def _build(
         seed=table.seed,
         user=table.user,
         binds=tuple(table.binds),
+        devices=tuple(dict.fromkeys(table.devices)),
         sharings=tuple(shared),
         orders=tuple(ordered),
         exclude=table.exclude.rules(),

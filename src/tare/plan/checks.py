@@ -44,6 +44,7 @@ def whole_problems(
         )
     problems += _unknown_layouts(campaign, places)
     problems += _unconnected(campaign, providers, places)
+    problems += _without_devices(campaign, providers, places)
     problems += sharing_problems(campaign)
     problems += _few_blocks(campaign)
     return problems or _unfit_workloads(campaign, kinds, places)
@@ -89,6 +90,16 @@ def _unconnected(
         for option, words in complaints.items():
             problems.append(Problem((*where, option), f"{words}: in {spanning} nodes cooperate"))
     return problems
+
+
+def _without_devices(
+    campaign: Campaign, providers: Mapping[str, Provider], places: Mapping[tuple[str, str], int]
+) -> Iterator[Problem]:
+    """Find environments whose nodes could not get the devices that all arms are to have."""
+    for environment in campaign.needed_environments if campaign.devices else ():
+        if why := providers[environment.technology].refuse_devices(environment.options):
+            text = f"{environment.name} cannot have {', '.join(campaign.devices)}: {why}"
+            yield Problem(("environment", places["environment", environment.name]), text)
 
 
 def _unfit_workloads(

@@ -64,6 +64,8 @@ class Campaign:
     """User of the commands: ``root`` or ``UID:GID``; ``ordinary`` or ``None``: the runner decides."""
     binds: tuple[str, ...] = ()
     """Host directories mounted in every node at the same path: ``/path:ro`` or ``/path:rw``."""
+    devices: tuple[str, ...] = ()
+    """Devices of the host that every node gets: kinds such as ``nvidia``, or paths such as ``/dev/fuse``."""
     sharings: tuple[Sharing, ...] = ()
     orders: tuple[Order, ...] = ()
     looks: tuple[int, ...] = ()

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``[[environment]]`` and ``[[workload]]`` tables to records, with all problems collected."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from tare.environments import UNSUPPORTED
 from tare.nodes.provider import Provider, missing_network
 from tare.plan.problems import Problem, from_validation, nearest, shown
 from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
@@ -101,6 +102,13 @@ def tables(data: Mapping[str, Any], key: str, problems: list[Problem]) -> list[t
     return []
 
 
+def unknown_technology(name: str, allowed: Iterable[str]) -> str:
+    """The complaint about it: why it is not supported, where that is known, else the nearest."""
+    if name in UNSUPPORTED:
+        return f"{name} is not supported: {UNSUPPORTED[name]}"
+    return f"unknown technology {shown(name)}{nearest(name, allowed)}"
+
+
 def _environment(
     data: object, path: Path, providers: Mapping[str, Provider], problems: list[Problem]
 ) -> Environment | None:
@@ -109,8 +117,7 @@ def _environment(
         return None
     provider = providers.get(table.technology)
     if provider is None:
-        text = f"unknown technology {shown(table.technology)}{nearest(table.technology, providers)}"
-        problems.append(Problem((*path, "technology"), text))
+        problems.append(Problem((*path, "technology"), unknown_technology(table.technology, providers)))
         return None
     name = table.name or table.technology
     if name.lower() == NATIVE:

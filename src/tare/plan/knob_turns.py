@@ -160,6 +160,14 @@ def tare_storage(subject: KnobSubject) -> Turned | str:
     return with_options(subject, {"storage": None}, "the technology's own storage driver", "on Tare's layer")
 
 
+def sandbox(subject: KnobSubject) -> Turned | str:
+    if "form" not in subject.provider.option_names:
+        return f"{subject.environment.technology} does not run a SIF"
+    if subject.environment.options.get("form") == "sandbox":
+        return "it is run from a sandbox already"
+    return with_options(subject, {"form": "sandbox"}, "the SIF", "from a sandbox")
+
+
 def clock(subject: KnobSubject) -> Turned | str:
     return _processor(
         subject, "host,+invtsc", "the clock that is slow to read", "with the host's time stamp counter"

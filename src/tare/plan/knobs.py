@@ -104,6 +104,7 @@ KNOBS: Mapping[str, Knob] = {
             about="Tare's layer for an engine's storage",
             turn=knob_turns.tare_storage,
         ),
+        Knob(name="sandbox", about="Apptainer from a sandbox instead of a SIF", turn=knob_turns.sandbox),
     )
 }
 

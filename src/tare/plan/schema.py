@@ -21,7 +21,7 @@ from pydantic import (
 from tare.plan.blocks import BlocksTable, Count, DecisionTable, StrictTable, one_or_several
 from tare.plan.problems import shown
 from tare.plan.turns import TurnsTable
-from tare.plan.written import duration_s, normal_bind, quantity, text_of, whole_ms
+from tare.plan.written import duration_s, normal_bind, normal_device, quantity, text_of, whole_ms
 from tare.records import (
     ORDINARY,
     USUAL_OPEN_FILES,
@@ -264,6 +264,7 @@ class CampaignTable(StrictTable):
     networks: list[Network] | None = Field(default=None, min_length=1)
     """Every environment without its own network is measured in each of these."""
     binds: list[Annotated[str, AfterValidator(normal_bind)]] = Field(default_factory=list)
+    devices: list[Annotated[str, AfterValidator(normal_device)]] = Field(default_factory=list)
     environment: Any = None
     workload: Any = None
     sharing: Any = None

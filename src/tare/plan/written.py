@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from tare.nodes.devices import find_devices
 from tare.nodes.provider import WORK_DIRECTORY, Bind
 from tare.plan.problems import shown
 from tare.units import parse_duration_s
@@ -35,6 +36,12 @@ def normal_bind(text: str) -> str:
     if str(resolved) in {*_HIDING, WORK_DIRECTORY}:
         raise ValueError(f"{path!r} would hide the image's own; bind the folders that the command needs")
     return f"{resolved}:{mode}"
+
+
+def normal_device(text: str) -> str:
+    """A kind of device, or a device's path; the ``ValueError`` says what is wrong, or that this host has none."""
+    find_devices(text)
+    return text
 
 
 def parse_bind(kept: str) -> Bind:

@@ -60,6 +60,7 @@ from tare.records.comparisons import (
     ArmFigure,
     ArmSpread,
     Family,
+    HostShare,
     PairDifference,
     Ranked,
     Ranking,
@@ -70,6 +71,15 @@ from tare.records.comparisons import (
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
+from tare.records.imported import (
+    ImportedComparison,
+    ImportedDifference,
+    ImportedFigure,
+    ImportedMeasurements,
+    ImportedSeries,
+    ImportedSource,
+    Lack,
+)
 from tare.records.integrity import Damage, Fault, Integrity, Seen
 from tare.records.looks import (
     USUAL_MARGIN,
@@ -96,6 +106,8 @@ from tare.records.measured import (
     Sample,
     Session,
     Skipped,
+    Software,
+    SoftwarePart,
     Status,
 )
 from tare.records.order import (
@@ -108,6 +120,7 @@ from tare.records.order import (
     OrderWord,
 )
 from tare.records.planned import (
+    HOST_FILES,
     NATIVE,
     ORDINARY,
     ROOT,
@@ -169,6 +182,7 @@ __all__ = [
     "BUSY_SHARE",
     "CONTROL_NAME",
     "CPU_TIME",
+    "HOST_FILES",
     "NATIVE",
     "NET_OF_LOAD",
     "ORDINARY",
@@ -243,6 +257,13 @@ __all__ = [
     "HistoryPoint",
     "HistorySeries",
     "HostLoad",
+    "HostShare",
+    "ImportedComparison",
+    "ImportedDifference",
+    "ImportedFigure",
+    "ImportedMeasurements",
+    "ImportedSeries",
+    "ImportedSource",
     "Incomparable",
     "InstanceRun",
     "Integrity",
@@ -250,6 +271,7 @@ __all__ = [
     "InterventionVerdict",
     "IterationCourse",
     "IterationSeries",
+    "Lack",
     "Layout",
     "Levels",
     "Limits",
@@ -303,6 +325,8 @@ __all__ = [
     "Skipped",
     "SliceLength",
     "SlowRuns",
+    "Software",
+    "SoftwarePart",
     "Standing",
     "Start",
     "Status",

@@ -10,7 +10,7 @@ from tare.records.attribution import Attribution, InterventionVerdict, SignalTab
 from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
-from tare.records.comparisons import AcrossWorkloads, ArmSpread, Ranking, Standing
+from tare.records.comparisons import AcrossWorkloads, ArmSpread, HostShare, Ranking, Standing
 from tare.records.diagnostics import Finding, TimerAgreement
 from tare.records.failing import FailureRate
 from tare.records.integrity import Integrity
@@ -263,6 +263,8 @@ class Analysis:
     wait_costs: tuple[WaitCost, ...] = ()
     curves: tuple[CurveEstimate, ...] = ()
     rankings: tuple[Ranking, ...] = ()
+    host_shares: tuple[HostShare, ...] = ()
+    """Empty if the host's own files take no part."""
     across_workloads: tuple[AcrossWorkloads, ...] = ()
     spreads: tuple[ArmSpread, ...] = ()
     variances: tuple[VarianceSplit, ...] = ()

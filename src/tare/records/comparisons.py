@@ -151,3 +151,20 @@ class ArmSpread:
     """Time per unit of work that 95 % of the runs do not exceed (for a rate: a low value); ``None`` below 20 runs."""
     slowest: float
     n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostShare:
+    """What an environment costs somebody who runs the host's own build now: software and container, and both."""
+
+    cell: Cell
+    metric: str
+    host: str
+    """The name of the environment with the host's own files."""
+    environment: str
+    total: Estimate
+    """How much more time it takes than on the host's own files, as a fraction, in their common blocks."""
+    software: Estimate
+    """The image's files natively against the host's."""
+    container: Estimate
+    """The environment against the image's files natively."""

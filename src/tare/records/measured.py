@@ -230,6 +230,28 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SoftwarePart:
+    """One kind of software that a command needs, as the host and the image have it."""
+
+    label: str
+    host: str | None
+    """``None``: it is not needed there."""
+    image: str | None
+    same: bool
+    """Whether all its files are equal, byte for byte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Software:
+    """Where a workload's program on the host differs from the image's, by both files and the libraries they need."""
+
+    workload: str
+    program: str
+    """As the command names it."""
+    parts: tuple[SoftwarePart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """One start of the runner on one host: the journal's other kind of line."""
 
@@ -253,3 +275,5 @@ class Session:
     """Blocks that ``tare run --more`` added to the campaign's up to this session, one number for each time."""
     earlier: Mapping[str, Seen] = field(default_factory=dict)
     """The extent of each other file of the journal when the session began: file name → what was read."""
+    software: tuple[Software, ...] = ()
+    """For each command, if the host's own files take part; empty otherwise."""

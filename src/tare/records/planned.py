@@ -10,6 +10,8 @@ from typing import Self, TypeAlias
 from tare.records.turns import Turns, Way
 
 NATIVE = "native"
+HOST_FILES = "host"
+"""The technology whose nodes have the host's own files, not the image's."""
 ORDINARY, ROOT = "ordinary", "root"
 """Values of the campaign's key ``user``, besides ``UID:GID``."""
 _LARGEST_ID = (1 << 32) - 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results against each other: a line for each environment, what differs between the results, and the JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.text import Text
 from tare.drawing.table import LEAST_NAME, add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import NATIVE, ChangeWord, Incomparable, ResultChange, ResultComparison
+from tare.records import NATIVE, ChangeWord, FactDifference, Incomparable, ResultChange, ResultComparison
 from tare.report.shape import (
     ByName,
     EstimateShape,
@@ -84,11 +84,16 @@ def _figure(change: ResultChange, *, before: bool) -> str:
 
 
 def _print_differences(comparison: ResultComparison, console: Console) -> None:
-    if not comparison.differences:
+    if comparison.differences:
+        print_fact_differences(comparison.differences, console)
+    else:
         console.print(Text("What differs: nothing that was recorded"))
-        return
+
+
+def print_fact_differences(differences: Iterable[FactDifference], console: Console) -> None:
+    """Print each fact that is not the same, with its values in the order of what is compared."""
     console.print(Text("What differs:"))
-    for difference in comparison.differences:
+    for difference in differences:
         values = " | ".join(
             "not recorded" if value is None else one_line(value, 60) for value in difference.values
         )

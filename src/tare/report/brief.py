@@ -13,7 +13,7 @@ from tare.analyze.sentence import signed_range
 from tare.drawing.words import MARK, STYLE
 from tare.foreign import one_line
 from tare.records import TOO_BUSY, Analysis, Attributed, Verdict, Word
-from tare.report import arrange
+from tare.report import arrange, host_software
 from tare.report.answers import noise_said
 from tare.report.reasons import Reason, reasons
 from tare.report.stops import second_look_error
@@ -85,11 +85,21 @@ def _lines(analysis: Analysis) -> Iterator[_Line]:
         if own:
             said = [_one(own[0])] if len(own) == 1 else list(_several(own, names))
             said += [failing[environment]] if environment in failing else []
+            said += [] if any(verdict.withheld for verdict in own) else _against_host(analysis, environment)
             yield _worst(own), one_line(environment), "; ".join(said)
             continue
         for answer in arrange.answers(analysis):
             if answer.subject == one_line(environment):
                 yield None, one_line(environment), "; ".join(text for _, text in answer.parts)
+
+
+def _against_host(analysis: Analysis, environment: str) -> list[str]:
+    """The software in which the host's own arm differs; for another environment, both costs together."""
+    if environment in host_software.host_arms(analysis):
+        compared = host_software.software(analysis)
+        return [host_software.differing_said(compared[0])] if len(compared) == 1 else []
+    own = [share for share in analysis.host_shares if share.environment == environment]
+    return [f"{host_software.range_said(own[0].total)} against the host's build"] if len(own) == 1 else []
 
 
 def _merged(lines: Iterable[_Line]) -> list[_Line]:
@@ -156,7 +166,12 @@ def _several(verdicts: Sequence[Verdict], names: Names) -> Iterator[str]:
 
 def _step(analysis: Analysis) -> str:
     """The cause if there is one; else the command that looks for it, or that decides."""
-    primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
+    hosts = host_software.host_arms(analysis)
+    primary = [
+        verdict
+        for verdict in analysis.verdicts
+        if verdict.overhead.summary.primary and verdict.overhead.summary.environment not in hosts
+    ]
     known = reasons(analysis)
     confirmed = [reason for reason in known if reason.standing is Attributed.CAUSE]
     if confirmed:

@@ -4,6 +4,7 @@
 import os
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from tare.drawing.artist import Artist
@@ -51,10 +52,13 @@ def _put(temporary: Path, path: Path) -> None:
         raise
 
 
-def render_report(analysis: Analysis) -> str:
-    """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
+def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist) -> str:
+    """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it.
+
+    ``artist_of`` makes who draws the pictures.
+    """
     left_out, analysis = left_out_said(analysis), bounded(analysis)
-    artist = Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
+    artist = artist_of(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
     return page.rendered(
         "report",
         analysis=analysis,

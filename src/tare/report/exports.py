@@ -4,6 +4,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
@@ -101,10 +102,22 @@ def _plain(value: object) -> object:
     return "" if value is None else value
 
 
-_COLUMNS = ("environment", "where", "metric", "overhead", "interval", "n", "verdict")
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of text; all columns but the last begin at the left up to ``left``, then end at the right."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Sequence[str], ...]
+    left: int = 3
 
 
-def _table(analysis: Analysis) -> Iterator[Sequence[str]]:
+def verdict_table(analysis: Analysis) -> TextTable:
+    """One row for each verdict."""
+    columns = ("environment", "where", "metric", "overhead", "interval", "n", "verdict")
+    return TextTable(columns, tuple(_verdict_cells(analysis)))
+
+
+def _verdict_cells(analysis: Analysis) -> Iterator[Sequence[str]]:
     for verdict in analysis.verdicts:
         summary, typical = verdict.overhead.summary, verdict.overhead.typical
         yield (
@@ -118,10 +131,10 @@ def _table(analysis: Analysis) -> Iterator[Sequence[str]]:
         )
 
 
-def to_markdown(analysis: Analysis) -> str:
-    """The verdicts as a table of GitHub-flavoured Markdown."""
-    lines = [_markdown(_COLUMNS), _markdown(["---"] * len(_COLUMNS))]
-    return "\n".join([*lines, *map(_markdown, _table(analysis))]) + "\n"
+def to_markdown(table: TextTable) -> str:
+    """GitHub-flavoured Markdown."""
+    lines = [_markdown(table.columns), _markdown(["---"] * len(table.columns))]
+    return "\n".join([*lines, *map(_markdown, table.rows)]) + "\n"
 
 
 def _markdown(cells: Sequence[str]) -> str:
@@ -132,14 +145,14 @@ def _markdown_character(character: str) -> str:
     return f"\\{character}" if character in "\\|*_<>`[]" else character
 
 
-def to_latex(analysis: Analysis) -> str:
-    """The verdicts as a ``tabular`` with the rules of booktabs."""
-    heads = [_latex(_COLUMNS), r"\midrule"]
-    begin = [rf"\begin{{tabular}}{{{'l' * 3}{'r' * 3}l}}", r"\toprule"]
+def to_latex(table: TextTable) -> str:
+    """A ``tabular`` with the rules of booktabs."""
+    heads = [_latex(table.columns), r"\midrule"]
+    kinds = f"{'l' * table.left}{'r' * (len(table.columns) - table.left - 1)}l"
+    begin = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
     end = [r"\bottomrule", r"\end{tabular}"]
     return (
-        "\n".join(["% needs \\usepackage{booktabs}", *begin, *heads, *map(_latex, _table(analysis)), *end])
-        + "\n"
+        "\n".join(["% needs \\usepackage{booktabs}", *begin, *heads, *map(_latex, table.rows), *end]) + "\n"
     )
 
 

@@ -19,6 +19,7 @@ from tare.report import (
     equal_arms,
     failing,
     helpers,
+    host_software,
     losses,
     order,
     sharing,
@@ -46,13 +47,14 @@ class Topic(InTables, OnPage, Protocol):
     """A topic of every output."""
 
 
-TOPICS: tuple[Topic, ...] = (failing, sharing, activities, helpers)
+TOPICS: tuple[Topic, ...] = (host_software, failing, sharing, activities, helpers)
 """Together and in this order in every output: a new topic joins them, and ``JSON_ORDER``."""
 JSON_ORDER: tuple[type[JsonShape], ...] = (
     stops.StopsJson,
     answers.AnswersJson,
     verdicts.VerdictsJson,
     curves.CurvesJson,
+    host_software.HostSoftwareJson,
     failing.FailuresJson,
     sharing.SharingJson,
     activities.ActivitiesJson,

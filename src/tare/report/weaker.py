@@ -24,6 +24,10 @@ _SENTENCES = {
         "The writable layer is a program's (fuse-overlayfs), so that every access to a file costs more than it "
         "does where the kernel has one"
     ),
+    ("root files", "squashfuse"): (
+        "The image's files are a SIF's, which a program serves (squashfuse): a file that is opened, or read for the "
+        "first time, costs more than where the kernel reads it"
+    ),
 }
 """Label of a fact and words in its value → what they mean."""
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distribution functions and their quantiles, one value at a time, to a relative 1e-12 or better.
 
-SciPy has the same, but loading it takes longer than analyzing a small result. The continued fractions
-are those of the NIST Digital Library of Mathematical Functions, 8.17.22 and 8.9.2, by Lentz's method (Applied Optics 15
-(1976) 668-671); the root finder is Chandrupatla's, Advances in Engineering Software 28 (1997) 145-149.
+SciPy has the same, but is larger than all else that Tare needs. The continued fractions are those of the
+NIST Digital Library of Mathematical Functions, 8.17.22 and 8.9.2, by Lentz's method (Applied Optics 15 (1976) 668-671);
+the root finder is Chandrupatla's, Advances in Engineering Software 28 (1997) 145-149.
 """
 
 import math
@@ -51,6 +51,11 @@ def student_quantile(freedom: int, share: float) -> float:
 def beta_quantile(first: float, second: float, share: float) -> float:
     """Where the distribution function of the beta distribution is ``share``."""
     return root(lambda x: _beta_share(first, second, x, 1 - x) - share, 0.0, 1.0)
+
+
+def binomial_beyond(count: int, tries: int, chance: float) -> float:
+    """Chance of more than ``count`` events in ``tries``, each with ``chance`` (DLMF 8.17.5)."""
+    return 0.0 if count >= tries else _beta_share(count + 1, tries - count, chance, 1 - chance)
 
 
 @lru_cache(maxsize=1024)

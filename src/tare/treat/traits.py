@@ -4,7 +4,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from tare.records import BLAS, NATIVE, PROGRAM, Cell, Outcome, Status, Trait, Unlike
+from tare.records import BLAS, HOST_FILES, NATIVE, PROGRAM, Cell, Outcome, Status, Trait, Unlike
 from tare.treat.pairing import cell_of
 
 _Arm = tuple[Cell, str, str]
@@ -37,9 +37,12 @@ def _differing(usual: Mapping[_Arm, str]) -> list[Trait]:
 
 
 def unlike(outcomes: Sequence[Outcome]) -> tuple[Unlike, ...]:
-    """Environments where a fact that must equal native's differs in any trial; unknown facts do not count."""
+    """Environments where a fact that must equal native's differs in any trial; unknown facts do not count.
+
+    The host's own files are compared because they differ.
+    """
     facts: dict[tuple[Cell, str, str], dict[str, None]] = {}
-    for outcome in outcomes:
+    for outcome in (each for each in outcomes if each.trial.environment.technology != HOST_FILES):
         for fact in (PROGRAM, BLAS):
             value = outcome.facts.get(fact)
             if value is not None and not value.startswith(_UNKNOWN):

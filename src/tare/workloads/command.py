@@ -6,6 +6,7 @@ itself, so there is nothing to parse here.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -14,10 +15,12 @@ from tare.errors import InputError, WrongOutput
 from tare.records import Direction, Sample, Way
 from tare.workloads import mpi, profile
 from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
+from tare.workloads.mpi import Launcher
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
-_OWN = {"wall_s", "cpu_s", "iteration"}
+_OWN = {"wall_s", "cpu_s", "energy_j", "iteration"}
 """Samples that the runner makes itself."""
+_ANY_ASSIGNMENT = re.compile(r"[^=]+=.*", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
 
@@ -35,6 +38,12 @@ def _absolute(text: str) -> str:
 
 def _assignment(text: str) -> str:
     if not _ASSIGNMENT.fullmatch(text):
+        raise ValueError(f"{text!r} is not an assignment; write NAME=VALUE")
+    return text
+
+
+def _any_assignment(text: str) -> str:
+    if not _ANY_ASSIGNMENT.fullmatch(text):
         raise ValueError(f"{text!r} is not an assignment; write NAME=VALUE")
     return text
 
@@ -65,8 +74,14 @@ class CommandOptions(Options):
     """Inside the node; ``None``: the instance's own empty folder."""
     variables: list[Annotated[_Text, AfterValidator(_assignment)]] = Field(default_factory=list)
     """``NAME=VALUE`` each."""
+    image_directory: Annotated[_Text, AfterValidator(_absolute)] | None = None
+    """As ``directory``, but stated by the image: used without a ``directory``, and not on the host's own files."""
+    image_variables: list[Annotated[_Text, AfterValidator(_any_assignment)]] = Field(default_factory=list)
+    """As ``variables``, but stated by the image: they come first, and are not set on the host's own files."""
     mpi: bool = False
     """Start it by mpirun, one process for each of the instance's processors."""
+    launcher: Launcher = "tare"
+    """By what mpirun, for an MPI program: as Tare starts Open MPI, or as the image's own comes."""
     threads: Annotated[int, Field(ge=1)] = 1
     """Threads per MPI process, which then has as many processors to itself."""
     turns: bool = False
@@ -103,6 +118,10 @@ class CommandOptions(Options):
             raise ValueError(
                 "profile = true needs mpi = true, and the instance's own folder instead of a directory"
             )
+        if self.launcher != "tare" and (not self.mpi or self.profile):
+            raise ValueError(
+                'launcher = "image" needs mpi = true, and goes without the profiler, which is for Open MPI'
+            )
         if self.threads > 1 and not self.mpi:
             raise ValueError("threads are those of MPI processes: set mpi = true, or leave them out")
         return self
@@ -134,23 +153,24 @@ class AnyCommand(WorkloadKind):
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(CommandOptions, options)
         placed = [part.replace("{tools}", shape.tools_directory) for part in chosen.argv]
-        pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in chosen.variables)
-        variables = {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
+        variables = _assigned(chosen.variables, shape)
+        of_image = _assigned(chosen.image_variables, shape)
         if shape.span is not None and not chosen.mpi:
             raise InputError("one instance spans several nodes, and only an MPI program can: set mpi = true")
-        exported = profile.preload(shape.tools_directory) if chosen.profile else {}
-        ranks = mpi.hybrid(shape, chosen.threads)
-        launch = mpi.launch(ranks, variables=variables, exported=exported) if chosen.mpi else ()
+        launch, preflight = _launched(chosen, shape, {**of_image, **variables})
+        of_launch = mpi.BY_IMAGE if mpi.is_by_image(launch) else {}
         return Job(
             argv=(*launch, *placed),
             program=placed[0],
-            variables=variables,
+            variables={name: value for name, value in of_launch.items() if name not in of_image} | variables,
+            image_variables=of_image,
             directory=chosen.directory,
+            image_directory=None if chosen.profile else chosen.image_directory,
             input=chosen.input,
             prepare=tuple(chosen.prepare),
             check=tuple(chosen.check),
             collect=(profile.FILE,) if chosen.profile else (),
-            preflight=mpi.preflight(ranks, variables) if chosen.mpi else (),
+            preflight=preflight,
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
@@ -161,6 +181,24 @@ class AnyCommand(WorkloadKind):
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         used = mpi.transports(output.stderr) if own(CommandOptions, options).mpi else None
         return {} if used is None else {"mpi transport": used}
+
+
+def _launched(
+    options: CommandOptions, shape: Shape, variables: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What comes before an MPI program, and what tests that; both empty for any other program."""
+    ranks = mpi.hybrid(shape, options.threads)
+    if not options.mpi:
+        return (), ()
+    if options.launcher == "image":
+        return mpi.launch_by_image(ranks), mpi.preflight_by_image(ranks)
+    exported = profile.preload(shape.tools_directory) if options.profile else {}
+    return mpi.launch(ranks, variables=variables, exported=exported), mpi.preflight(ranks, variables)
+
+
+def _assigned(entries: Sequence[str], shape: Shape) -> dict[str, str]:
+    pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in entries)
+    return {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
 
 
 def _sample(figure: str, options: CommandOptions, output: Output) -> Sample:

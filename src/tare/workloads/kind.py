@@ -69,6 +69,10 @@ class Job:
     """Input files to write there: relative path → text."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables in addition to the node's minimal set."""
+    image_variables: Mapping[str, str] = field(default_factory=dict)
+    """Those that the image states, which ``variables`` override; not set where a node has other files."""
+    image_directory: str | None = None
+    """Working directory that the image states, where ``directory`` does not; not used where a node has other files."""
     collect: tuple[str, ...] = ()
     """Output files to keep: relative paths. A missing one is an error only for the parser."""
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

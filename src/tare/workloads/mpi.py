@@ -2,7 +2,7 @@
 """How Open MPI starts the processes of one instance, in one node or several, and what carried its messages."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -16,9 +16,34 @@ SingleCopy = Literal["none", "cma", "natural"]
 process_vm_readv(2), which some sandboxes forbid. ``natural``: left to Open MPI, as it is installed; where a sandbox
 forbids the single copy, losing it is a cost of that sandbox, and the facts say so.
 """
+Launcher = Literal["tare", "image"]
+"""What starts the processes.
+
+``tare``: the image's mpirun as that of Open MPI, with every choice fixed, across nodes too. ``image``: the image's
+mpirun of whatever MPI, as it comes, within one node.
+"""
+LAUNCHER = "mpirun"
 CLOCK_FAULT = 3
 """The exit code of ``mpiprobe`` when MPI's clock cannot be trusted."""
 
+BY_IMAGE: Mapping[str, str] = {
+    "HYDRA_LAUNCHER": "fork",
+    "I_MPI_HYDRA_BOOTSTRAP": "fork",
+    "I_MPI_PIN": "off",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""Variables for ``launch_by_image``; each MPI passes over the others'.
+
+No ssh to the own host, root where Tare was asked for it, and no binding but by ``pin``. Sources: mpiexec.hydra(1),
+Intel MPI's reference, mpirun(1) of Open MPI 4 and 5.
+"""
 _REFUSED = re.compile(
     r"^.*(?:Read -1, expected \d+, errno = \d+|CMA support is not available).*$", re.MULTILINE
 )
@@ -57,6 +82,21 @@ def launch(
     return (*_mpirun(shape, single_copy, variables or {}), *exports, *count, *pinned(shape))
 
 
+def launch_by_image(shape: Shape) -> tuple[str, ...]:
+    """The same by an mpirun of any MPI, which is told nothing but how many; ``InputError`` where nodes cooperate."""
+    if shape.span is not None:
+        raise InputError(
+            'launcher = "image" starts processes within one node, and here an instance spans several; choose a layout '
+            "with as many instances as nodes, such as 1c2p1i"
+        )
+    return (LAUNCHER, "-n", str(shape.processors // shape.threads), *pinned(shape))
+
+
+def is_by_image(argv: Sequence[str]) -> bool:
+    """Whether it was made by ``launch_by_image``."""
+    return tuple(argv[:2]) == (LAUNCHER, "-n")
+
+
 def launch_each(
     programs: Iterable[tuple[str, ...]], shape: Shape, variables: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
@@ -85,7 +125,7 @@ def hybrid(shape: Shape, threads: int) -> Shape:
 
 
 def _mpirun(shape: Shape, single_copy: SingleCopy, variables: Mapping[str, str]) -> list[str]:
-    argv = ["mpirun", "--allow-run-as-root", "--bind-to", "none"]
+    argv = [LAUNCHER, "--allow-run-as-root", "--bind-to", "none"]
     argv += _here(shape) if shape.span is None else _across(shape, shape.span, variables)
     argv += _mca("pml", "ob1") + _mca("btl_base_verbose", "10")
     argv += _mca("mpi_yield_when_idle", str(int(shape.oversubscribed)))
@@ -118,6 +158,11 @@ def _mca(name: str, value: str) -> list[str]:
 def preflight(shape: Shape, variables: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the argv that tests the same launch, and MPI's clock: exit code ``CLOCK_FAULT`` if that is wrong."""
     return (*launch(shape, variables=variables), f"{shape.tools_directory}/mpiprobe")
+
+
+def preflight_by_image(shape: Shape) -> tuple[str, ...]:
+    """The argv that tests ``launch_by_image`` with a program of no MPI."""
+    return (*launch_by_image(shape), f"{shape.tools_directory}/burn", "1")
 
 
 def transports(stderr: str) -> str | None:

@@ -49,7 +49,7 @@ class NpbReference(WorkloadKind):
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
         profiled = mpi_job.samples(own(NpbReferenceOptions, options), output)
-        block = _block(output.stdout)
+        block = result_block(output.stdout)
         if block.get("Verification", "").upper() != "SUCCESSFUL":
             raise WrongOutput(
                 f"verification is {block.get('Verification', 'missing')!r}", excerpt.tail(output.stdout)
@@ -63,7 +63,7 @@ class NpbReference(WorkloadKind):
         return [rate, *_time(block), *profiled]
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
-        block = _block(output.stdout)
+        block = result_block(output.stdout)
         facts = {
             f"npb {name.lower()}": excerpt.printable(block[name][:80])
             for name in ("Class", "Size", "Iterations", "Operation type", "Version", "Compile date")
@@ -72,7 +72,7 @@ class NpbReference(WorkloadKind):
         return facts | mpi_job.facts(own(NpbReferenceOptions, options), output)
 
 
-def _block(stdout: str) -> dict[str, str]:
+def result_block(stdout: str) -> dict[str, str]:
     """The lines ``name = value`` after the words "Benchmark Completed"; empty if the output is incomplete."""
     _, heading, rest = stdout.rpartition("Benchmark Completed")
     if not heading or not _LAST.search(rest):

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments.libvirt.description import Files, described
+from tare.environments.libvirt.description import DomainFiles, described
 from tare.environments.qemu.command import GuestLink, QemuMachine
 from tare.environments.qemu.options import Accelerator, QemuOptions
 from tare.nodes.provider import Bind
 
-FILES = Files(
+FILES = DomainFiles(
     initramfs=Path("/node/initramfs"),
     image=Path("/disks/a & b.erofs"),
     layer=None,
@@ -34,7 +34,7 @@ def machine(accelerator: Accelerator, devices: str, **changes: object) -> QemuMa
     return QemuMachine(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def domain(machine: QemuMachine, files: Files = FILES) -> ET.Element:
+def domain(machine: QemuMachine, files: DomainFiles = FILES) -> ET.Element:
     return ET.fromstring(described(machine, (1, 3), files))  # noqa: S314 - our own
 
 
@@ -62,7 +62,7 @@ def test_a_paravirtual_domain_has_virtio_and_one_processor_on_each_of_the_nodes(
 
 @pytest.mark.parametrize("kind", list(Accelerator))
 def test_an_emulated_domain_has_nothing_of_virtio_and_hides_that_it_is_one(kind: Accelerator) -> None:
-    layered = Files(
+    layered = DomainFiles(
         initramfs=FILES.initramfs,
         image=Path("/node/image.qcow2"),
         layer=Path("/node/layer.img"),

@@ -4,6 +4,7 @@
 import pytest
 from tests.measure.signals.signal_texts import PLACE, text
 
+from tare.host.energy import PACKAGE
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.family import keyed
 from tare.measure.signals.hardware import Energy, Frequency, Temperature
@@ -116,7 +117,7 @@ def test_disks_count_once_and_a_host_without_any_tells_nothing() -> None:
 def test_hardware_is_told_in_plain_units() -> None:
     assert Frequency().parse(b"2600000\n", PLACE) == {"frequency_hz": pytest.approx(2.6e9)}
     assert Temperature().parse(b"54000\n", PLACE) == {"temperature_c": pytest.approx(54.0)}
-    assert Energy().parse(b"1500000\n", PLACE) == {"energy_j": pytest.approx(1.5)}
+    assert Energy(PACKAGE).parse(b"1500000\n", PLACE) == {"energy_j": pytest.approx(1.5)}
 
 
 def test_several_processors_have_a_mean_frequency_and_several_zones_the_highest_temperature() -> None:

@@ -8,18 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fake_campaign import Listener, fake_campaign
+from tests.fake_campaign import Listener, fake_campaign, fake_context
+from tests.measure.test_measure_trial import a_trial
+from tests.test_energy_flow import Counted, count_with
 
 from tare.host.cgroups.freezer import Freezer, freezer_of
 from tare.host.cgroups.hierarchies import V1
+from tare.host.energy import PACKAGE
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.measure import session
 from tare.measure.campaign import Request, measure_campaign
 from tare.measure.context import Context
+from tare.measure.stopping import cell_of
 from tare.measure.turns import frozen
 from tare.measure.turns.player import Player
 from tare.measure.turns.together import run_together
+from tare.nodes.devices import Device
 from tare.nodes.freezer import node_freezer
 from tare.nodes.group import LocalGroup
 from tare.nodes.provider import Node, NodeGroup
@@ -73,6 +78,30 @@ def test_an_unmodified_program_is_frozen_between_its_turns(tmp_path: Path) -> No
         walls = [sample for sample in outcome.samples if sample.name == "wall_s"]
         assert [sample.round for sample in walls] == list(range(len(walls)))
         assert all(run.exit_code == 0 for run in outcome.instances)
+
+
+@pytest.mark.usefixtures("image")
+def test_the_energy_of_a_frozen_program_is_that_of_its_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count_with(Counted(PACKAGE), monkeypatch)
+    monkeypatch.setattr(frozen, "unsuited", lambda _: None)  # on a busy machine it waits
+    outcomes, _ = outcomes_of(command(Way.FREEZER, "python3", "-c", WORK), tmp_path / "result")
+    for outcome in outcomes:
+        assert outcome.reason is None
+        assert outcome.turns is not None
+        energies = [sample.value for sample in outcome.samples if sample.name == "energy_j"]
+        assert energies == [pytest.approx(2.0 * outcome.turns.turns)]
+
+
+def test_a_program_with_a_device_runs_whole_since_the_device_is_not_frozen(
+    tmp_path: Path, programs: Path
+) -> None:
+    fuse = Device(path=Path("/dev/fuse"), major=10, minor=229)
+    context = replace(fake_context(tmp_path, programs), devices=(fuse,))
+    trial = a_trial(command(Way.FREEZER, "true"), "native")
+    assert run_together(context, [trial]) is None
+    assert "works on while its program is frozen" in context.whole[cell_of(trial)]
 
 
 @pytest.mark.usefixtures("image")

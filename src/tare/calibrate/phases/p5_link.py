@@ -11,6 +11,7 @@ from tare.calibrate.evidence import Evidence, Series, pooled
 from tare.calibrate.gates import POOLED_LEVEL, Named, lies_within, meets, percent, told
 from tare.calibrate.phases.phase import Phase
 from tare.environments.planted import LINK_BIT_PER_S
+from tare.host.distribution import to_install
 from tare.host.privileges import ordinary_user
 from tare.records import Environment, Estimate, Gate, NetworkKind, Workload
 from tare.statistics.estimate import as_fraction
@@ -43,7 +44,7 @@ def obstacle() -> str | None:
     if ordinary_user():
         return "a rate limit needs root"
     missing = [tool for tool in ("tc", "ip", "nsenter") if shutil.which(tool) is None]
-    return f"{', '.join(missing)} is not here: apt-get install iproute2 util-linux" if missing else None
+    return f"{', '.join(missing)} is not here: {to_install('iproute2', 'util-linux')}" if missing else None
 
 
 def judge(evidence: Evidence) -> tuple[Gate, ...]:

@@ -18,6 +18,7 @@ from tare.environments.managed.options import (
 from tare.environments.managed.provider import Managed
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.host.distribution import to_install
 from tare.host.privileges import ordinary_user
 from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
@@ -216,7 +217,7 @@ def probe_connection(virsh: Virsh) -> Probe:
     except NodeError as error:
         missing = "is not on this host" in str(error)
         return Probe(
-            usable=False, reason=str(error), remedy="apt-get install libvirt-clients" if missing else remedy
+            usable=False, reason=str(error), remedy=to_install("libvirt-clients") if missing else remedy
         )
     lines = dict(line.partition(": ")[::2] for line in said.splitlines() if ": " in line)
     used, runs = lines.get("Using library"), lines.get("Running hypervisor")

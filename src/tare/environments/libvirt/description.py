@@ -19,7 +19,7 @@ _KIBIBYTE = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class DomainFiles:
     """The files that a domain needs by full path, besides the files named by its machine."""
 
     initramfs: Path
@@ -31,7 +31,7 @@ class Files:
     console: Path
 
 
-def described(machine: QemuMachine, processors: Sequence[int], files: Files) -> str:
+def described(machine: QemuMachine, processors: Sequence[int], files: DomainFiles) -> str:
     """The whole domain, each virtual processor pinned to its own of these."""
     kvm = machine.accelerator is Accelerator.KVM
     domain = ET.Element("domain", type="kvm" if kvm else "qemu")
@@ -48,7 +48,7 @@ def described(machine: QemuMachine, processors: Sequence[int], files: Files) -> 
     return ET.tostring(domain, encoding="unicode")
 
 
-def _add_boot(domain: ET.Element, machine: QemuMachine, files: Files) -> None:
+def _add_boot(domain: ET.Element, machine: QemuMachine, files: DomainFiles) -> None:
     system = element(domain, "os")
     element(system, "type", "hvm", arch="x86_64", machine=machine.options.machine)
     element(system, "kernel", str(machine.kernel))
@@ -68,7 +68,7 @@ def _add_processor_kind(domain: ET.Element, machine: QemuMachine) -> None:
         element(cpu, "feature", policy="disable", name="hypervisor")
 
 
-def _add_devices(devices: ET.Element, machine: QemuMachine, files: Files) -> None:
+def _add_devices(devices: ET.Element, machine: QemuMachine, files: DomainFiles) -> None:
     paravirtual = machine.devices.paravirtual
     element(devices, "controller", type="usb", model="none")
     element(devices, "memballoon", model="none")

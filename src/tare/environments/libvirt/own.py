@@ -26,6 +26,7 @@ from tare.guests.group import Held, OwnMachineGroup
 from tare.guests.kernel import lack_of_modules
 from tare.guests.provider import GuestProvider
 from tare.host import cgroups, process
+from tare.host.distribution import to_install
 from tare.nodes import confined
 from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe
 from tare.records import NetworkKind, OptionValue
@@ -33,6 +34,7 @@ from tare.units import MEBIBYTE
 
 _SHARED = ("accelerator", "devices", "kernel", "machine")
 CONNECTION = "qemu:///session"
+_PACKAGES = ("libvirt-clients", "libvirt-daemon", "libvirt-daemon-driver-qemu", "qemu-utils")
 _START_LIMIT_S = 60.0
 _WORDS_LIMIT_S = 1.0
 _DAEMON_BYTE = 192 * MEBIBYTE
@@ -79,9 +81,7 @@ class OwnLibvirtDomains(GuestProvider):
         ]
         for program in programs:
             if shutil.which(program, path=process.tool_environment()["PATH"]) is None:
-                remedy = (
-                    "apt-get install libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu qemu-utils"
-                )
+                remedy = to_install(*_PACKAGES)
                 return Probe(usable=False, reason=f"{program} is not on this host", remedy=remedy)
         version = confined.probe_version(["virsh", "--version"], "libvirt-clients").version
         return replace(probe, version=f"libvirt {version}, QEMU {probe.version}")
@@ -156,11 +156,11 @@ def monitor_of(spec: NodeSpec) -> int:
     return pid
 
 
-def _files(spec: NodeSpec, machine: QemuMachine) -> description.Files:
+def _files(spec: NodeSpec, machine: QemuMachine) -> description.DomainFiles:
     """The paths of the domain's files; makes the files that are not made with the machine."""
     spec.work.mkdir(parents=True, exist_ok=True)
     console.make(spec)
-    return description.Files(
+    return description.DomainFiles(
         initramfs=spec.directory / "initramfs",
         image=machine.image_disk if machine.devices.paravirtual else _layered(spec, machine.image_disk),
         layer=None if machine.layer_disk is None else spec.directory / machine.layer_disk,
@@ -185,7 +185,7 @@ def _join(spec: NodeSpec, machine: QemuMachine) -> list[str]:
     return confined.join(spec, confined.create_group(held))
 
 
-def _keep(spec: NodeSpec, join: Sequence[str], files: description.Files, machine: QemuMachine) -> None:
+def _keep(spec: NodeSpec, join: Sequence[str], files: description.DomainFiles, machine: QemuMachine) -> None:
     try:
         channel.keep_connected(spec, join, files.channel)
     except NodeError as error:

@@ -9,7 +9,7 @@ for technologies whose nodes may also be machines of Tare's own, as in ``guests`
 
 from collections.abc import Mapping, Sequence
 
-from tare.nodes.provider import Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.nodes.provider import DEVICES_OF_A_GUEST, Node, NodeGroup, NodeSpec, Probe, Provider
 from tare.records import OptionValue
 
 
@@ -18,6 +18,7 @@ class Either(Provider):
 
     makes_namespace = True
     own_kernel = True
+    device_refusal = DEVICES_OF_A_GUEST
     """In the machine, or none at all: nothing of it is made here."""
     own: Provider
     brought: Provider

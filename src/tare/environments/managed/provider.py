@@ -23,7 +23,7 @@ from tare.errors import NodeError
 from tare.host import process
 from tare.host.cgroups import Settings
 from tare.host.removal import remove_what_goes
-from tare.nodes.provider import Node, NodeGroup, NodeSpec, Provider
+from tare.nodes.provider import DEVICES_OF_A_GUEST, Node, NodeGroup, NodeSpec, Provider
 from tare.records import OptionValue
 
 _END_LIMIT_S = 60.0
@@ -89,6 +89,7 @@ class Managed(Provider):
 
     networks = Ssh.networks
     own_kernel = True
+    device_refusal = DEVICES_OF_A_GUEST
     makes_namespace = True
     """In the machine: nothing of it is made here."""
 

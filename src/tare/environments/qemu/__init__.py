@@ -27,6 +27,7 @@ from tare.guests.group import Held, OwnMachineGroup
 from tare.guests.kernel import find_kernel, lack_of_modules
 from tare.guests.provider import GuestProvider
 from tare.host import cgroups
+from tare.host.distribution import to_install
 from tare.host.facts import online_processors
 from tare.host.told import part
 from tare.nodes import confined
@@ -69,11 +70,12 @@ class Qemu(GuestProvider):
             return probe
         if shutil.which("mkfs.erofs") is None:
             reason = "mkfs.erofs is missing, which makes the image a disk"
-            return Probe(usable=False, reason=reason, remedy="apt-get install erofs-utils")
+            return Probe(usable=False, reason=reason, remedy=to_install("erofs-utils"))
         try:
             return self._versions()
         except NodeError as error:
-            remedy = "apt-get install qemu-system-x86; tare image kernel; or change the option that it names"
+            install = to_install("qemu-system-x86")
+            remedy = f"{install}; tare image kernel; or change the option that it names"
             return Probe(usable=False, reason=str(error), remedy=remedy)
 
     def _versions(self) -> Probe:

@@ -11,6 +11,7 @@ from tare.environments.qemu.command import PROGRAM
 from tare.environments.qemu.options import Accelerator, Devices, QemuOptions, Vhost
 from tare.errors import NodeError
 from tare.host import process
+from tare.host.distribution import to_install
 from tare.host.mounts import mounts_text, parse_mounts
 from tare.nodes.provider import TOOLS_DIRECTORY
 from tare.units import MEBIBYTE, format_byte
@@ -28,7 +29,7 @@ def qemu_version() -> str:
     try:
         done = process.run_checked([PROGRAM, "--version"], timeout_s=_LIMIT_S)
     except NodeError as error:
-        raise NodeError(f"{error}; apt-get install qemu-system-x86") from error
+        raise NodeError(f"{error}; {to_install('qemu-system-x86')}") from error
     match = re.search(r"version (\S+)", done.stdout)
     return match[1] if match else done.stdout.partition("\n")[0]
 

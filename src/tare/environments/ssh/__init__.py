@@ -53,6 +53,7 @@ class Ssh(Provider):
     option_names: Mapping[str, str] = OPTION_NAMES
     networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
     own_kernel = True
+    device_refusal = "tare knows the devices of this host only"
     makes_namespace = True
     """On the other host: nothing of it is made here."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import tare
 from tare.environments.ssh.connection import Far, unreachable, variables
 from tare.errors import NodeError
+from tare.host.distribution import to_install
 from tare.host.process import tool_environment
 
 _PARTS = (
@@ -62,7 +63,7 @@ def place(far: Far) -> None:
     except subprocess.TimeoutExpired as error:
         raise NodeError(f"{far.host} did not take Tare's own code within {_LIMIT_S:.0f} s") from error
     except OSError as error:
-        raise NodeError(f"ssh cannot be started: {error.strerror}; apt-get install openssh-client") from error
+        raise NodeError(f"ssh cannot be started: {error.strerror}; {to_install('openssh-client')}") from error
     said = done.stderr.decode(errors="replace")
     if done.returncode == _SSH_FAILED:
         raise unreachable(far, said)

@@ -17,6 +17,7 @@ from tare.environments.managed.provider import Managed
 from tare.environments.xen import configuration, xl
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.host.distribution import to_install
 from tare.host.privileges import ordinary_user
 from tare.nodes.provider import NodeSpec, Probe
 from tare.records import OptionValue
@@ -124,7 +125,7 @@ def probe_xen() -> Probe:
         said = xl.parse_info(xl.ask("info", limit_s=5.0))
     except NodeError as error:
         missing = "is not on this host" in str(error)
-        remedy = "apt-get install xen-system-amd64 and boot it" if missing else "boot this host under Xen"
+        remedy = f"{to_install('xen-system-amd64')} and boot it" if missing else "boot this host under Xen"
         return Probe(usable=False, reason=str(error), remedy=remedy)
     version = said.get("xen_version", "")
     return Probe(usable=True, version=f"Xen {version}")

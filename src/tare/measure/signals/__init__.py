@@ -7,6 +7,7 @@ turn a missing value into 0.
 
 from collections.abc import Mapping
 
+from tare.host.energy import MEMORY, PACKAGE
 from tare.measure.signals.disks import Disks
 from tare.measure.signals.family import SignalFamily
 from tare.measure.signals.hardware import Energy, Exits, Frequency, Temperature, Throttling
@@ -40,7 +41,8 @@ FAMILIES: tuple[SignalFamily, ...] = (
     Frequency(),
     Temperature(),
     Throttling(),
-    Energy(),
+    Energy(PACKAGE),
+    Energy(MEMORY),
     Exits(),
 )
 """All signals read, in the order of the report."""

@@ -48,11 +48,21 @@ class TextSource(Protocol):
         """Release its resources."""
         return
 
+    def begin_turn(self) -> None:
+        """Before a turn of the arm among others; for sources that count what all arms cause together."""
+        return
+
+    def end_turn(self) -> None:
+        """After it."""
+        return
+
 
 class SignalFamily(Protocol):
     """Signals that come from the same texts; the explicit list is in ``measure/signals/__init__.py``."""
 
     kinds: tuple[Kind, ...]
+    wraps: bool = False
+    """Whether its counters begin again at 0, so that they are also read while the command runs."""
 
     def sources(self, place: Place) -> Sequence[TextSource]:
         """One for each node, disk or namespace of this trial; ``Unreadable`` says why there is none."""

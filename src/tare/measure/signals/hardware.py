@@ -2,10 +2,11 @@
 """Readings of the processors: frequency, temperature, energy, guests' exits. Most virtual machines see none of them."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tare.host import energy
+from tare.host.energy import PACKAGE, energy_counters
 from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
 from tare.measure.signals.place import Place
 from tare.records import Scope
@@ -14,7 +15,7 @@ _PROCESSORS = Path("/sys/devices/system/cpu")
 _KILOHERTZ = 1000.0
 _MILLIDEGREE = 0.001
 _MICROJOULE = 1e-6
-_PACKAGE = re.compile(r"intel-rapl:\d+")
+ENERGY = "energy_j"
 
 
 def number(text: bytes) -> int:
@@ -88,25 +89,78 @@ class Throttling(SignalFamily):
         return {"thermal_throttles": number(text)}
 
 
-class Energy(SignalFamily):
-    """Energy of all processor packages, by RAPL (the kernel's power/powercap/powercap.rst). Its counter wraps.
+class WrappingCounter(TextSource):
+    """What a counter has grown by since it was first read, although it begins again at 0 after its range.
 
-    A difference below 0 is a wrap and is left out: about once an hour at full load.
+    It must be read often enough: only a step of less than half the range counts, as any other may have been a reset.
     """
 
-    kinds = (Kind(name="energy_j", unit="J", scope=Scope.HOST),)
+    def __init__(self, path: str, range_of_it: int) -> None:
+        self._file: TextSource = File(path)
+        self._range = range_of_it
+        self._last: int | None = None
+        self._grown = 0
+        self._unknown: str | None = None
+        """Why the growth is not known."""
+        self._by_turns = False
 
-    def __init__(self, folder: Path = Path("/sys/class/powercap")) -> None:
-        self._folder = folder
+    def read(self) -> bytes:
+        if not self._by_turns:
+            self._count()
+        if self._unknown is not None:
+            raise Unreadable(self._unknown)
+        return b"%d" % self._grown
+
+    def begin_turn(self) -> None:
+        """From the first turn on, only the growth within turns counts."""
+        if not self._by_turns:
+            self._by_turns, self._grown = True, 0
+        self._last = None
+        self._count()
+
+    def end_turn(self) -> None:
+        self._count()
+
+    def _count(self) -> None:
+        last = self._last
+        try:
+            self._last = number(self._file.read())
+        except Unreadable as reason:
+            self._unknown = str(reason)
+        except ValueError as problem:
+            self._unknown = f"what the kernel says is not understood: {problem}"
+        else:
+            step = 0 if last is None else (self._last - last) % (self._range + 1)
+            self._grown += step
+            if step > self._range // 2:
+                self._unknown = "its count went back during the trial"
+
+
+class Energy(SignalFamily):
+    """Energy by RAPL, of all packages or of all their memory (the kernel's power/powercap/powercap.rst).
+
+    The counters begin again after minutes to an hour at full load, and are also read while the command runs.
+    """
+
+    wraps = True
+
+    def __init__(self, kind: str, root: Path | None = None) -> None:
+        """``kind``: ``PACKAGE`` or ``MEMORY``; ``root``: ``None`` for this host's."""
+        self._kind, self._root = kind, root
+        self._name = ENERGY if kind == PACKAGE else "memory_energy_j"
+        self.kinds = (Kind(name=self._name, unit="J", scope=Scope.HOST),)
 
     def sources(self, place: Place) -> Sequence[TextSource]:  # noqa: ARG002 - the same for every place
-        paths = [path for path in sorted(self._folder.glob("intel-rapl:*")) if _PACKAGE.fullmatch(path.name)]
-        if not paths:
-            raise Unreadable("this host counts no energy (no RAPL)")
-        return [File(str(path / "energy_uj")) for path in paths]
+        counters = [
+            counter for counter in energy_counters(self._root or energy.ROOT) if counter.kind == self._kind
+        ]
+        if not counters:
+            what = "energy" if self._kind == PACKAGE else "energy of its memory"
+            raise Unreadable(f"this host counts no {what} (no RAPL)")
+        return [WrappingCounter(str(counter.path), counter.range_uj) for counter in counters]
 
     def parse(self, text: bytes, place: Place) -> Mapping[str, float]:  # noqa: ARG002 - the same for every place
-        return {"energy_j": number(text) * _MICROJOULE}
+        return {self._name: number(text) * _MICROJOULE}
 
 
 class Exits(SignalFamily):

@@ -57,18 +57,33 @@ class SignalWatch:
         self.before: SignalTexts | None = None
         self.after: SignalTexts | None = None
         self._between: list[Mapping[int, _Texts]] = []
-        self._levels = {
+        self._glanced = {
             number: self._sources[number]
             for number, family in enumerate(families)
-            if all(kind.level for kind in family.kinds)
+            if family.wraps or all(kind.level for kind in family.kinds)
         }
+        self._counted_by_turns = [
+            source
+            for number, family in enumerate(families)
+            if family.wraps and not isinstance(sources := self._sources[number], Unreadable)
+            for source in sources
+        ]
 
     def begin(self) -> None:
         self.before = self._look()
 
     def glance(self) -> None:
-        """Read the levels while the command runs."""
-        self._between.append({number: _texts(sources) for number, sources in self._levels.items()})
+        """Read the levels while the command runs, and the counters that wrap."""
+        self._between.append({number: _texts(sources) for number, sources in self._glanced.items()})
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Around a turn of this arm among others: what wraps counts only within turns, the rest all the time."""
+        for source in self._counted_by_turns:
+            source.begin_turn()
+        yield
+        for source in self._counted_by_turns:
+            source.end_turn()
 
     def end(self) -> None:
         self.after = self._look()

@@ -149,6 +149,7 @@ class _FrozenArm:
             groups=self.player.ready.watched.groups,
             limit_s=limit_s,
             look=partial(refuse_bomb, self.player.ready.watched),
+            counted=self.player.look.turn,
         )
 
     def keep(self, number: int, run: ArmRun) -> None:

@@ -111,7 +111,8 @@ def _round(
         player = ready[place]
         if not player.playing:
             continue
-        answers = player.turn(f"{piece.name} {counts[piece.name]}")
+        with player.look.turn():
+            answers = player.turn(f"{piece.name} {counts[piece.name]}")
         with player.attempt.guarded():
             slices = [answer_of(answer) for answer in answers]
             checks[place] = tuple(done.check for done in slices)

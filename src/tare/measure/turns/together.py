@@ -37,6 +37,7 @@ class _SharedStart:
 
 RESIDENT_BYTE = 512 << 20
 """Maximum memory of Tare's own resident programs in one node, including their tables of 32 to 128 MiB."""
+_WORKS_ON = "a device, such as a GPU, works on while its program is frozen"
 WHOLE = "run whole"
 """The fact with the reason why a command did not take turns as planned."""
 
@@ -66,6 +67,8 @@ def _unfit(context: Context, trials: Sequence[Trial]) -> str | None:
     name = trials[0].workload.name
     own = [trial for trial in trials if trial.workload.name == name]
     if trials[0].workload.way is Way.FREEZER:
+        if context.devices:
+            return _WORKS_ON
         return unfit(own, context.peak_byte.get(name))
     answers_only = any(piece.fixed for piece in pieces_of(trials[0].workload))
     return None if answers_only else too_large(own, context.peak_byte.get(name, RESIDENT_BYTE))

@@ -50,6 +50,7 @@ def start(
     again: Path | None = None,
     limits_memory: bool = False,
     attends: bool = False,
+    of_host: bool = False,
 ) -> Node:
     """Start the image's idle init under ``technology``: the argv that makes the rest; empty: in the image itself.
 
@@ -57,7 +58,7 @@ def start(
     with ``system`` also, below that root, /proc, /sys, /dev and everything bound; and the root once more at ``again``.
     A technology makes a PID namespace, or becomes the init itself. With ``limits_memory`` it sets the nodes' processes
     an RLIMIT_DATA (``limits.data_limit_byte``) and is not limited itself. With ``attends`` the init starts the node's
-    commands (``enter_attended``). Raises ``NodeError``.
+    commands (``enter_attended``). With ``of_host`` the root has the host's own files. Raises ``NodeError``.
     """
     if spec.shared_work is not None:
         raise NodeError("nodes of an ordinary user do not share a work directory; run as root")
@@ -71,6 +72,7 @@ def start(
         own_network=spec.network.kind is NetworkKind.NONE,
         data_limit_byte=None if limits_memory else limits.data_limit_byte(spec),
         again=again,
+        of_host=of_host,
     )
     argv = [*limits.join(spec), *order.command(spec)]
     first = process.start_idle(argv, log=spec.directory / "init.log")

@@ -13,13 +13,15 @@ import struct
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host.user_namespaces import FUSE_OVERLAYFS, OVERLAYFS
-from tare.nodes import layer
+from tare.nodes import host_root, layer
 from tare.nodes.provider import TOOLS_DIRECTORY, WORK_DIRECTORY, NodeSpec
+from tare.nodes.root_mounts import open_folders
 from tare.nodes.unprivileged.limits import hold_self
 from tare.nodes.unprivileged.start_order import KEEPER_FILE, MAKER_FILE, TECHNOLOGY_FILE, StartOrder
 from tare.records import Storage
@@ -66,7 +68,7 @@ def _enter_namespaces(*, own_network: bool) -> None:
 
 def _mount(order: StartOrder, spec: NodeSpec) -> None:
     make_layer(spec)
-    (spec.directory / MAKER_FILE).write_text(mount_root(spec))
+    (spec.directory / MAKER_FILE).write_text(_mount_host(spec) if order.of_host else mount_root(spec))
     if order.system:
         mount_system(spec, own_network=order.own_network)
     if order.again is not None:
@@ -118,6 +120,13 @@ def mount_root(spec: NodeSpec) -> str:
     if (home := layer.own_home(spec)) is not None:
         mounts.mount(str(home), root / "root", "", mounts.MS_BIND)
     return maker
+
+
+def _mount_host(spec: NodeSpec) -> str:
+    host_root.mount(spec, spec.directory / "root", ",userxattr")
+    if (home := layer.own_home(replace(spec, image_root=Path("/")))) is not None:
+        mounts.mount(str(home), spec.directory / "root" / "root", "", mounts.MS_BIND)
+    return OVERLAYFS
 
 
 def _mount_overlay(spec: NodeSpec, options: str, root: Path) -> str:
@@ -198,6 +207,11 @@ def _mount_devices(spec: NodeSpec, dev: Path) -> None:
     for name in _DEVICES:
         (dev / name).touch()
         mounts.mount(f"/dev/{name}", dev / name, "", mounts.MS_BIND)
+    for device in spec.devices:
+        point = dev / device.path.relative_to("/dev")
+        open_folders(point, device)
+        point.touch()
+        mounts.mount(str(device.path), point, "", mounts.MS_BIND)
     for name, target in _LINKS.items():
         (dev / name).symlink_to(target)
     for name in ("pts", "shm"):

@@ -29,6 +29,8 @@ class StartOrder:
     """RLIMIT_DATA for ``argv``; ``None``: memory is limited otherwise."""
     again: Path | None
     """Where the image's root is mounted once more, with everything mounted below it."""
+    of_host: bool = False
+    """Whether the root has the host's own files instead of the image's."""
 
     def command(self, spec: NodeSpec) -> list[str]:
         """The argv of the first process."""
