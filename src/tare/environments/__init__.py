@@ -11,7 +11,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
     {
         "native": "native:Native",
         "chroot": "native:Chroot",
-        "host": "native:HostFiles",
+        "host": "native:OnHostFiles",
         "docker": "docker:Docker",
         "podman": "podman:Podman",
         "lxc": "lxc:Lxc",

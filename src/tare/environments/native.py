@@ -69,7 +69,7 @@ class Chroot(Native):
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
 
 
-class HostFiles(Chroot):
+class OnHostFiles(Chroot):
     technology = HOST_FILES
     option_names: Mapping[str, str] = {
         "variables": "a list of NAME=VALUE that its commands alone get, such as the PATH that a loaded module has set"
