@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the lock of the image's Debian packages from two root filesystems that are made anew for it."""
+"""Writes the locks of Debian packages from root filesystems made anew: the image's, and the cross compiler's."""
 
 import os
 import sys
 import tempfile
 
+from scripts.supply.debian_lock import CROSS
 from tare.image import recipe
 from tare.image.debian import base, builder, origin
 from tare.image.digest import digest, list_tree
 from tare.image.lock import BASE, BUILDER, Lock, lock_file, lock_text
+from tare.image.packages import Origin
 from tare.image.store import building
 
 
@@ -19,6 +21,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir="build") as state:
         os.environ["TARE_STATE"] = state
         lock_file(recipe.SUITE).write_text(lock_text(fresh_lock()))
+        if os.uname().machine == "x86_64":
+            CROSS.write_text(lock_text(fresh_cross_lock()))
 
 
 def fresh_lock() -> Lock:
@@ -33,6 +37,19 @@ def fresh_lock() -> Lock:
             archives=origins[BUILDER]["archives"],
             packages={name: made["packages"] for name, made in origins.items()},
         )
+
+
+def fresh_cross_lock() -> Lock:
+    """The same for the builder that compiles a wheel's programs for 64-bit ARM; it has no base."""
+    with building():
+        made = origin(builder(_say, recipe.AARCH64))
+    return cross_lock(made)
+
+
+def cross_lock(made: Origin) -> Lock:
+    return Lock(
+        recipe.SUITE, os.uname().machine, "", made["archives"], {recipe.AARCH64.name: made["packages"]}
+    )
 
 
 def _say(line: str) -> None:

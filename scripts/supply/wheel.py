@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from scripts.supply import plain
+from scripts.supply.debian_lock import cross_differences
 from tare.image import layout, prebuilt, recipe
 from tare.image.native import builder_origin, compiled
 from tare.image.packages import Origin
@@ -29,6 +30,7 @@ MACHINES = {"x86_64": 62, "aarch64": 183}
 """e_machine of ELF files, elf(5)."""
 LINKED = ("blas", "libtareprof.so", "mpiprobe", "npb-*", "slices-mpi")
 """Programs that run with the image's own libraries, as they ask about its BLAS or exchange messages by its MPI."""
+SHOWN_DIFFERENCES = 10
 MOST_BYTE = 60_000_000
 """Of what a plain installation downloads."""
 
@@ -53,6 +55,8 @@ def main() -> None:
             _say(
                 f"{architecture}: {len(static)} static programs; with the image's own libraries run {', '.join(LINKED)}"
             )
+            if builder == recipe.AARCH64 and (said := cross_differences(origin)):
+                _say(f"{len(said)} not as locked: {'; '.join(said[:SHOWN_DIFFERENCES])}")
             made[architecture] = programs, recipe.native_key(source, builder), origin
         stage(made)
     result = build()

@@ -12,8 +12,8 @@ from scripts.supply import debian_lock, go_lock, licences, python_lock, vulnerab
 from scripts.supply.__main__ import main
 from tests.conftest import REPOSITORY
 
-from tare.image import Image
-from tare.image.lock import BASE, lock_text
+from tare.image import Image, recipe
+from tare.image.lock import BASE, lock_text, parse_lock
 
 OFFLINE = (
     python_lock.check_locks,
@@ -46,6 +46,15 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(debian_lock, "find_image", lambda: image)
     monkeypatch.setattr("scripts.supply.__main__.CHECKS", OFFLINE)
     return tmp_path
+
+
+def test_each_package_of_the_cross_compiler_that_is_not_as_locked_is_named() -> None:
+    locked = parse_lock((REPOSITORY / debian_lock.CROSS).read_text())
+    packages = dict(locked.packages[recipe.AARCH64.name])
+    made = {"archives": dict(locked.archives), "packages": packages}
+    assert debian_lock.cross_differences(made) == []
+    packages["g++-aarch64-linux-gnu"] = packages["g++-aarch64-linux-gnu"] | {"version": "4:13"}
+    assert debian_lock.cross_differences(made) == ["aarch64: g++-aarch64-linux-gnu 4:13, locked 4:12.2.0-3"]
 
 
 def keep_tools(folder: Path) -> None:

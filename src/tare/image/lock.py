@@ -29,7 +29,7 @@ class Lock:
     """The digest of the image without Tare's own programs."""
     archives: Mapping[str, Package]
     packages: Mapping[str, Mapping[str, Package]]
-    """``BASE`` or ``BUILDER`` → name → package."""
+    """``BASE``, ``BUILDER`` or a builder for another processor → name → package."""
 
 
 def lock_file(suite: str) -> Path:
@@ -61,7 +61,7 @@ def parse_lock(text: str) -> Lock:
         packages: dict[str, dict[str, Package]] = {BASE: {}, BUILDER: {}}
         for line in rest:
             if "package" in line:
-                packages[line.pop("root")][line.pop("package")] = line
+                packages.setdefault(line.pop("root"), {})[line.pop("package")] = line
         return Lock(first["suite"], first["architecture"], first["base_digest"], archives, packages)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no lock of packages ({error})") from None
