@@ -35,7 +35,13 @@ def small(monkeypatch: pytest.MonkeyPatch, state: Path, tmp_path: Path) -> Path:
     programs = tmp_path / "programs"
     programs.mkdir()
     write_program(programs / "init", "static")
-    monkeypatch.setattr(HostTree, "fill", lambda tree: (tree._merge(), tree.put_program(SHELL)))
+
+    def fill(tree: HostTree) -> None:
+        tree._merge()
+        tree._folder("/etc")
+        tree.put_program(SHELL)
+
+    monkeypatch.setattr(HostTree, "fill", fill)
     monkeypatch.setattr(host_image, "native_programs", lambda *_: programs)
     monkeypatch.setattr(host_image, "programs_key", lambda _: "one")
     return state
@@ -115,9 +121,8 @@ def test_root_takes_only_what_all_users_may_read(tmp_path: Path) -> None:
     assert not is_open(tmp_path)
 
 
-def test_the_image_is_made_once_and_again_when_a_file_of_it_changed(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("small")
+def test_the_image_is_made_once_and_again_when_a_file_of_it_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     image = host_image.host_image(quiet)
     verify(image)
     assert (image.name, image.manifest["source"]["kind"]) == ("host", "host")
@@ -130,7 +135,8 @@ def test_the_image_is_made_once_and_again_when_a_file_of_it_changed(
     assert [kept.name for kept in list_images()] == ["host"]
 
 
-def test_a_program_that_lacks_something_gets_an_image_of_its_own(small: Path) -> None:
+@pytest.mark.usefixtures("small")
+def test_a_program_that_lacks_something_gets_an_image_of_its_own() -> None:
     usual = host_image.host_image(quiet)
     assert missing(usual, "/bin/cat") == ["/bin/cat"]
     own = host_image.host_image(quiet, "/bin/cat")
@@ -140,7 +146,8 @@ def test_a_program_that_lacks_something_gets_an_image_of_its_own(small: Path) ->
     assert host_image.host_image(quiet) == usual
 
 
-def test_of_a_program_in_a_bound_folder_only_the_needs_are_brought(small: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("small")
+def test_of_a_program_in_a_bound_folder_only_the_needs_are_brought(tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     shown.mkdir()
     script = shown / "script"
@@ -153,7 +160,8 @@ def test_of_a_program_in_a_bound_folder_only_the_needs_are_brought(small: Path, 
 
 
 @pytest.mark.root
-def test_a_program_that_is_not_open_to_all_is_refused_with_the_way_out(small: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("small")
+def test_a_program_that_is_not_open_to_all_is_refused_with_the_way_out(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     write_program(closed, "x")
     closed.chmod(0o700)
@@ -174,7 +182,7 @@ def test_a_program_for_a_newer_c_library_is_noticed(tmp_path: Path) -> None:
     assert missing(image, str(newer), [tmp_path]) == ["libc.so.6 with GLIBC_2.99"]
 
 
-def test_a_command_is_looked_for_where_shells_do(tree: HostTree, tmp_path: Path) -> None:
+def test_a_command_is_looked_for_where_shells_do(tree: HostTree) -> None:
     image = Image("small", tree.root, "sha256:0")
     assert has_command(image, "sh")
     assert not has_command(image, "cat")
@@ -182,7 +190,8 @@ def test_a_command_is_looked_for_where_shells_do(tree: HostTree, tmp_path: Path)
     assert path_of("no-such-program") is None
 
 
-def test_an_imported_image_is_not_overwritten(small: Path) -> None:
+@pytest.mark.usefixtures("small")
+def test_an_imported_image_is_not_overwritten() -> None:
     image = build_host_image("mine", quiet)
     manifest = image.root.parent / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"kind": "host"', '"kind": "import"'))
