@@ -8,7 +8,7 @@ from tare.host.paths import nodes_directory
 from tare.image.store import Image
 from tare.nodes.provider import NodeSpec
 from tare.plan.budget import BudgetPlan
-from tare.records import Outcome, Trial
+from tare.records import HostLoad, Outcome, Trial
 
 
 class Quiet:
@@ -22,7 +22,10 @@ class Quiet:
         self._ticks = 0
         self._cpu_begun_s = 0.0
 
-    def says(self, words: str) -> None:
+    def says(self, words: str, *, detail: bool = False) -> None:
+        """Nobody listens."""
+
+    def meets(self, load: HostLoad) -> None:
         """Nobody listens."""
 
     def plans(self, plan: BudgetPlan) -> None:

@@ -8,9 +8,21 @@ from tare.host.facts import online_processors
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.context import Context
+from tare.measure.others import busy_said
 from tare.plan.budget import BudgetPlan
 from tare.plan.campaign import Campaign
-from tare.records import Environment, Exclude, FailIf, Layout, Limits, OptionValue, Outcome, Trial, Workload
+from tare.records import (
+    Environment,
+    Exclude,
+    FailIf,
+    HostLoad,
+    Layout,
+    Limits,
+    OptionValue,
+    Outcome,
+    Trial,
+    Workload,
+)
 
 FAKES = {"native": Fake(), "fake": Fake()}
 
@@ -24,8 +36,11 @@ class Listener:
         self.ticks = 0
         self.spared = 0
 
-    def says(self, words: str) -> None:
+    def says(self, words: str, *, detail: bool = False) -> None:  # noqa: ARG002 - hears all
         self.words.append(words)
+
+    def meets(self, load: HostLoad) -> None:
+        self.words.append(busy_said(load))
 
     def plans(self, plan: BudgetPlan) -> None:
         self.words.append(plan.sentence)

@@ -83,7 +83,6 @@ def percent_decimals(width: float) -> int:
 
 
 def percent_digits(fraction: float, decimals: int) -> str:
-    """A fraction in per cent; a nonzero one gets enough digits to show its sign, which may be the verdict."""
-    while fraction and decimals < _MOST_DECIMALS and not float(f"{100 * fraction:.{decimals}f}"):
-        decimals += 1
-    return f"{100 * fraction + 0.0:.{decimals}f}"  # + 0.0 makes a negative zero positive
+    """A fraction in per cent; a nonzero one gets the digits that show its sign, which may be the verdict, if few do."""
+    texts = [f"{100 * fraction:.{more}f}" for more in range(decimals, max(decimals, _MOST_DECIMALS) + 1)]
+    return next(filter(float, texts), texts[0].lstrip("-"))

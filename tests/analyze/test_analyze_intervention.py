@@ -71,7 +71,7 @@ def test_what_takes_the_overhead_away_is_a_cause_told_with_both_overheads() -> N
     assert (verdict.shift, verdict.standing) == (Shift.FALLS, Attributed.CAUSE)
     assert verdict.before.point == pytest.approx(0.48, abs=0.001)
     assert verdict.sentence.startswith(
-        "the CPU quota is a cause: without it docker's overhead falls from 48 % ["
+        "the CPU quota is a cause: without it docker's overhead falls from 48.0 % [47.7 % to "
     )
     assert "to 0.3 % [" in verdict.sentence
 

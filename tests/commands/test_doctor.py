@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -76,6 +77,22 @@ def test_a_usable_native_is_exit_0_and_a_missing_docker_is_told_with_its_remedy(
     assert "usable (1.2)" in printed
     assert "not usable: the docker command is missing" in printed
     assert "→ apt-get install docker.io" in printed
+
+
+def test_on_a_narrow_terminal_reasons_are_broken_between_words_and_remedies_stay_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "the daemon does not answer, and nobody knows whether it ever will again"
+    probe = Probe(
+        usable=False, reason=said, remedy="apt-get install docker.io and docker-cli and the rest of it"
+    )
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    run_doctor(as_json=False, providers=providers(Stub("docker", probe)))
+    lines = capsys.readouterr().out.partition("\nHost\n")[0].splitlines()
+    assert max(len(line) for line in lines if "→" not in line) <= 60
+    assert any(line.endswith(f"→ {probe.remedy}") for line in lines)
+    assert f"not usable: {said}" in " ".join(" ".join(lines).split())
 
 
 def test_an_unusable_native_is_exit_3() -> None:

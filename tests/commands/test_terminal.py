@@ -21,6 +21,7 @@ from tare import cli
 from tare.commands.audience import Progress
 from tare.commands.console import PlainConsole
 from tare.commands.terminal import Door, doors
+from tare.drawing.table import figures_table
 
 SOURCE = REPOSITORY / "src" / "tare"
 EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp.exe\u200b\r[red]x[/red]:smile:"
@@ -239,3 +240,19 @@ def test_an_interrupt_ends_with_its_own_code(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("tare.commands.clean.run_clean", interrupted)
     assert main(["clean"], monkeypatch) == 130
+
+
+def test_a_narrow_terminal_breaks_text_between_words_and_loses_no_figure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    console = PlainConsole()
+    console.print(Text("several words " * 6))
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 40
+    figures = ("+25.06 %", "24.90 to 25.19 %", "12.34 ms", "10 of 10")
+    console.print(figures_table(("environment", *"abcd"), [("slow-system-call-filter", *figures)]))
+    printed = capsys.readouterr().out
+    assert all(figure in printed for figure in figures)
+    assert re.search(r"^ slow-system- .*\n call-filter ", printed, re.MULTILINE), (
+        "a name is broken at its hyphens"
+    )

@@ -121,7 +121,7 @@ def test_a_command_that_names_a_file_here_sees_the_current_directory_read_only(
     request = asked(ASKED, requests)
     assert request.campaign.binds == (f"{tmp_path}:ro",)
     assert request.campaign.workloads[0].options["directory"] == str(tmp_path)
-    assert f"{tmp_path} is visible to the command, read-only" in capsys.readouterr().err
+    assert f"the command sees {tmp_path}, read-only" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("word", ["--file=input", "cat input | wc"])
@@ -179,7 +179,7 @@ def test_a_sweep_over_words_or_values_without_a_logarithm_has_no_curve(
 def test_without_a_name_only_environments_that_can_take_turns_are_weighed(
     requests: list[Request], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody asked for the others: they are named in one line, and have no row in the result."""
+    """Nobody asked for the others: one line names them, and they have no row in the result."""
 
     def probes(providers: object, limit_s: float) -> dict[str, Probe]:  # noqa: ARG001 - as the original
         return {
@@ -193,8 +193,7 @@ def test_without_a_name_only_environments_that_can_take_turns_are_weighed(
     request = asked(replace(ASKED, environments=()), requests)
     assert [environment.name for environment in request.campaign.environments] == ["lxc"]
     assert capsys.readouterr().err.splitlines() == [
-        "not usable here: docker (tare doctor says why)",
-        "with a kernel of their own, so only with --env: gvisor, qemu",
+        "left out: docker (not usable here: tare doctor); gvisor and qemu (own kernel: --env)"
     ]
 
 
@@ -252,8 +251,11 @@ def test_environments_that_nobody_named_are_left_out_in_a_line_if_they_cannot_ha
     options = replace(ASKED, environments=(), devices=("nvidia",))
     run_weigh(options, Path("result"), "default", Shown())
     said = capsys.readouterr().err.splitlines()
-    assert "cannot have devices of the host: openvz" in said
-    assert "with a kernel of their own, so only with --env: qemu" in said
+<<<<<<< HEAD
+    assert "left out: qemu (own kernel: --env); openvz (cannot have devices of the host)" in said
+=======
+    assert "left out: qemu (own kernel: --env); openvz (no devices of the host)" in said
+>>>>>>> wt-views
 
 
 def test_only_the_words_that_the_user_typed_are_files_of_this_directory(

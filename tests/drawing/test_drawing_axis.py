@@ -29,6 +29,13 @@ def test_tick_labels_never_touch(values: list[float], width_px: float) -> None:
     assert all(left[1] + 5 <= right[0] for left, right in pairwise(edges))
 
 
+@given(st.lists(st.floats(-LINEAR_UP_TO, LINEAR_UP_TO), max_size=20), st.floats(150, 800))
+def test_a_straight_axis_never_has_a_single_tick_which_would_be_no_scale(
+    values: list[float], width_px: float
+) -> None:
+    assert len(overhead_axis(values, 0.01, width_px).ticks) >= 2
+
+
 def test_small_overheads_are_drawn_to_a_straight_scale() -> None:
     axis = overhead_axis([-0.01, 0.06], 0.01, 480)
     assert axis.constant is None

@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from tare.drawing.words import (
     NO_VALUE,
+    STYLE,
     interval_percent,
     least_level,
     moment,
     point_percent,
     quantity,
+    quantity_interval,
     unbreakable,
 )
-from tare.records import Estimate
+from tare.records import Estimate, Word
 from tare.units import DASH, MINUS
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -80,11 +82,50 @@ def test_a_point_is_signed_and_a_rounded_zero_is_not() -> None:
         (75.0, "s", "75 s"),
         (0.0, "s", "0 s"),
         (12.5, "widget", "12.5 widget"),
+        (9999.4, "widget", "9999 widget"),
+        (12345, "widget", "12.35 thousand widget"),
+        (8.686e8, "1/s", "868.6 million/s"),
+        (-2.5e10, "1", "\N{MINUS SIGN}25 billion 1"),
+        (3e15, "", "3000 trillion"),
         (math.inf, "s", NO_VALUE),
     ],
 )
 def test_a_quantity_takes_a_prefix_only_where_that_is_customary(value: float, unit: str, text: str) -> None:
     assert quantity(value, unit) == text
+
+
+@given(st.floats(1e-9, 1e14), st.sampled_from(["s", "B/s", "1/s", "", "widget"]))
+def test_a_large_quantity_has_no_exponent(value: float, unit: str) -> None:
+    assert "e+" not in quantity(value, unit)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1.2958, 1.2999, f"1.296{DASH}1.300 s"),
+        (0.9987, 1.0004, f"0.999{DASH}1.000 s"),
+        (1.75e-3, 2.15e-3, f"1.75{DASH}2.15 ms"),
+        (1.3, 1.3, f"1.3{DASH}1.3 s"),
+    ],
+)
+def test_the_ends_of_an_interval_are_told_apart(low: float, high: float, text: str) -> None:
+    assert quantity_interval(estimate(low, low, high), "s") == text
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-5, 1.0))
+def test_an_interval_with_a_width_never_looks_like_a_point(low: float, width: float) -> None:
+    shown = quantity_interval(estimate(low, low, low * (1 + width)), "s")
+    left, right = shown.split()[0].split(DASH)
+    assert float(left) < float(right)
+
+
+def test_a_bound_that_is_zero_to_the_last_digit_does_not_pretend_to_more_of_them() -> None:
+    assert interval_percent(estimate(-0.01, -0.1336, 3.6e-10)) == f"{MINUS}13 to 0 %"
+
+
+def test_a_bound_of_a_cost_is_not_praised_by_a_colour() -> None:
+    assert STYLE[Word.BOUNDED] not in {STYLE[Word.WITHIN], STYLE[Word.FASTER]}
+    assert STYLE[Word.UNDECIDED] not in {STYLE[Word.WITHIN], STYLE[Word.FASTER]}
 
 
 def test_the_level_is_rounded_down_so_that_it_holds_for_all() -> None:

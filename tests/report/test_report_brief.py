@@ -55,7 +55,7 @@ def test_a_busy_machine_is_no_verdict_and_the_way_on_is_another_run() -> None:
     ]
     _, verdict, step, _ = brief(with_verdicts(analysis, withheld))
     assert verdict == f"{MARK[Word.UNDECIDED]} lxc: 7 too busy to tell"
-    assert step == "next: once the machine is quiet, tare run RESULT/campaign.json"
+    assert step == "next: once it is quiet, tare run RESULT/campaign.json"
 
 
 def test_failing_runs_are_said_with_the_verdict() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tare.report.document import render_report
+from tests.report.comparison_example import compared
 from tests.report.report_example import renamed, several_cells
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -31,6 +32,15 @@ document.querySelector("iframe").onload = (event) => {{
     width: view.innerWidth, needed: root.scrollWidth, paper: style(page.body, "backgroundColor"),
     wide: seen(".chart.wide").length, narrow: seen(".chart.narrow").length, panels: seen(".chart.panel").length,
     inks: [...new Set(seen(".chart text").map((one) => style(one, "fill")))],
+    cut: seen(".box .figures thead th").filter((one) => ["environment", "verdict", "typical overhead"].includes(
+      one.innerText.replace(/\\s+/g, " ")) && one.getBoundingClientRect().right >
+      one.closest(".box").getBoundingClientRect().right + 1).map((one) => one.innerText),
+    broken: seen(".name, .whole").filter((one) => {{
+      const range = page.createRange();
+      range.selectNodeContents(one);
+      return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size > 1;
+    }}).map((one) => one.innerText),
+    named: seen(".name").length,
     same_font: style(seen(".chart text")[0], "fontFamily") == style(page.body, "fontFamily"),
   }});
 }};
@@ -100,6 +110,13 @@ def test_the_page_never_scrolls_sideways_even_with_long_names(
     shown = measured(report, tmp_path, width_px, dark=False)
     assert shown["width"] == width_px
     assert shown["needed"] <= width_px
+
+
+def test_on_a_phone_verdict_and_overhead_are_on_the_screen_and_no_name_is_broken(tmp_path: Path) -> None:
+    shown = measured(render_report(compared(several_cells())), tmp_path, 400, dark=False)
+    assert shown["named"] > 50
+    assert shown["cut"] == []
+    assert shown["broken"] == []
 
 
 def test_a_phone_gets_the_narrow_pictures_and_a_desk_the_wide_ones(report: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """Candidates and causes as a reader sees them: in the terminal, on the page, for programs."""
 
 import json
+import re
 from dataclasses import replace
 from io import StringIO
 from unittest.mock import Mock
@@ -106,6 +107,14 @@ def test_a_confirmed_cause_is_one_line_with_its_cure_and_what_came_back_of_each_
     assert "without it: system calls from 26 % [25 % to 27 %] to 0.3 %" in text
     assert "message latency from 26 %" in text
     assert "to find out" not in text
+
+
+def test_a_command_is_broken_only_between_its_words() -> None:
+    text = render_report(replace(example(), explanations=(explanation(Attributed.CANDIDATE),)))
+    words = re.findall(r'<span class="whole">(.*?)</span>', text)
+    assert words[:2] == ["tare", "explain"]
+    assert "--environment" in words
+    assert "\N{WORD JOINER}" not in "".join(words), "who copies it gets the command"
 
 
 def test_the_cells_of_a_result_are_gone_through_once_for_all_of_its_reasons(

@@ -6,9 +6,11 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
-from tare.records import Analysis, Check, Effect, Finding, Word
+from tare.records import Analysis, Check, Effect, Estimate, Finding, Word
 from tare.report import comparisons, trust
 from tare.report.document import render_report
 from tare.report.machine import to_json
@@ -88,6 +90,8 @@ def test_a_word_that_did_not_hold_together_is_named_beside_the_one_that_does() -
     verdict = compared(example()).verdicts[0]
     changed = replace(verdict, word=Word.UNDECIDED, alone=Word.SLOWER)
     assert trust.alone_said(changed) == "; by itself slower"
+    within = replace(verdict, word=Word.UNDECIDED, alone=Word.WITHIN)
+    assert trust.alone_said(within) == "; by itself within a margin", "nobody knows that it is the campaign's"
     assert trust.alone_said(replace(verdict, alone=verdict.word)) == ""
     assert trust.alone_said(replace(verdict, alone=None)) == ""
     analysis = small()
@@ -124,6 +128,15 @@ def test_the_noise_of_each_level_is_a_deviation_with_its_interval() -> None:
     assert trust.deviation(split().between_blocks) == "1 % (0\N{EN DASH}2 %)"
     assert trust.deviation(split().between_starts) == "not seen (0\N{EN DASH}2 %)"
     assert trust.deviation(None) == "—"
+
+
+@given(st.floats(0.0, 1e6))
+def test_no_deviation_has_an_exponent(variance: float) -> None:
+    wide = Estimate(point=variance, low=variance / 2, high=2 * variance, level=0.95, n=6)
+    assert (
+        re.fullmatch(r"(not seen|[\d.]+ %) \([\d.]+\N{EN DASH}[\d.]+ %\)", trust.deviation(wide))
+        or variance < 1e-10
+    )
 
 
 def test_the_advice_on_iterations_names_the_costs_it_follows_from() -> None:

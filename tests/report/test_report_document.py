@@ -189,7 +189,7 @@ def test_each_instance_has_its_figures_only_where_there_are_several() -> None:
 def test_a_missing_interval_is_called_missing() -> None:
     text = page("few blocks").text
     assert "none (n = 4)" in text
-    assert "no interval: n = 4 blocks are too few" in text
+    assert "no interval: 4 blocks are too few" in text
 
 
 def test_foreign_text_is_shown_and_never_run() -> None:
@@ -288,6 +288,22 @@ def test_without_an_interval_no_level_is_claimed_and_no_count_said_twice() -> No
     assert "noise floor none (n = 4)" in text.replace("\N{NO-BREAK SPACE}", " ")
     assert "(n = 4) (n = 4)" not in text.replace("\N{NO-BREAK SPACE}", " ")
     assert "level \N{GREATER-THAN OR EQUAL TO}" not in text
+
+
+def test_panels_of_several_primary_metrics_say_which_they_show() -> None:
+    analysis = example(figures=FIGURES[:2], environments=("docker", "lxc"))
+    first, second = dict.fromkeys(verdict.overhead.summary.metric for verdict in analysis.verdicts)
+    both = [
+        replace(
+            verdict,
+            overhead=replace(verdict.overhead, summary=replace(verdict.overhead.summary, primary=True)),
+        )
+        for verdict in analysis.verdicts
+    ]
+    titles = re.findall(
+        r"<h4>.*?</svg>(.*?) <span", render_report(with_verdicts(analysis, both, controls=()))
+    )
+    assert titles == [f"{name}, {metric}" for metric in (first, second) for name in ("docker", "lxc")]
 
 
 def test_the_verdict_is_beside_the_name_so_that_a_small_screen_shows_it() -> None:

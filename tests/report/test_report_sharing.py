@@ -115,6 +115,13 @@ def test_the_page_is_whole_and_its_sections_can_be_reached() -> None:
     assert {"sharing", "helpers"} <= targets <= set(page().attributes("id"))
 
 
+def test_the_verdict_on_a_loss_is_beside_the_name_so_that_a_small_screen_shows_it() -> None:
+    html = render_report(sharing_analysis())
+    heads = re.findall(r'aria-label="Losses[^>]*>.*?<thead><tr>(.*?)</tr></thead>', html, re.DOTALL)
+    assert heads
+    assert all(re.findall(r"<th[^>]*>(.*?)</th>", head)[:2] == ["environment", "verdict"] for head in heads)
+
+
 def test_the_page_has_every_loss_with_its_interval() -> None:
     for loss in analysis().sharing:
         assert point_percent(loss.typical) in page().text

@@ -11,13 +11,17 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tests.calibrate.example import CALIBRATION
 from tests.golden.printed import JSON, names, recorded
+from tests.hostile.targets_imports import OUTPUTS
 from tests.report.report_example import FIGURES, example
 
 from scripts import describe_json
-from tare.analyze import compare_results, replications
+from tare.analyze import compare_imported, compare_results, replications
 from tare.analyze.history import history as history_of
+from tare.imports.files import read_source
+from tare.imports.series import arranged
 from tare.records import FailIf, Integrity, Treatment
 from tare.report import across_results, calibration, history, replication, shape
+from tare.report.imported import imported_json
 
 
 @cache
@@ -66,6 +70,10 @@ def test_the_other_printed_objects_satisfy_theirs() -> None:
     dated = history.history_json(history_of(results, [condition]))
     assert dated["regressions"]
     assert faults("PrintedHistory", dated) == []
+    read = arranged([read_source(OUTPUTS / "imports" / "phoronix" / "composite.xml")])
+    imports = imported_json(compare_imported(read))
+    assert imports["differences"]
+    assert faults("PrintedImports", imports) == []
     keys = ("schema", "campaign", "explanations", "suspicions", "attributions", "interventions")
     assert faults("PrintedExplanations", {key: result("cause_found")[key] for key in keys}) == []
 

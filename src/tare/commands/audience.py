@@ -2,25 +2,28 @@
 """Progress on standard error: one self-updating line on a terminal, a line per trial elsewhere."""
 
 import math
+import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from tare.commands.line import Shown
 from tare.commands.terminal import own
 from tare.foreign import one_line
-from tare.measure.others import said_of_trial
+from tare.measure.others import busy_said, said_of_trial
 from tare.plan.budget import BudgetPlan
-from tare.records import Outcome, Status, Trial
+from tare.records import HostLoad, Outcome, Status, Trial
 from tare.units import format_duration
 
 _LOG_EVERY_S = 10.0
 """Between two lines of progress where there is no terminal."""
 _LONG_S = 600.0
 """A run that is expected to take longer is asked about."""
-_SAID_ALIKE = 3
+_WAITED_S = 60.0
+"""A plan that takes less stands in the line of progress, and is gone with it."""
+_BEFORE_THE_FIRST = -1
+_USUAL_COLUMNS = 80
 
 
 def _is_long(plan: BudgetPlan) -> bool:
@@ -44,7 +47,7 @@ class Progress:
         self._opening = opening or (lambda _: ())
         self._shown = shown or Shown()
         self._said_at_s = -math.inf
-        self._reasons: Counter[str] = Counter()
+        self._reasons: set[str] = set()
         self._terminal = self._stream.isatty()
         self._left = 0
         self._ended = 0
@@ -53,10 +56,16 @@ class Progress:
         self._trial = ""
         self._trial_begun = time.monotonic()
         self._busy_block: int | None = None
+        self._was_busy = False
 
-    def says(self, words: str) -> None:
-        self._erase()
-        print(words, file=self._stream, flush=True)
+    def says(self, words: str, *, detail: bool = False) -> None:
+        if not detail or self._shown.verbose:
+            self._erase()
+            print(words, file=self._stream, flush=True)
+
+    def meets(self, load: HostLoad) -> None:
+        self.says(busy_said(load))
+        self._busy_block, self._was_busy = _BEFORE_THE_FIRST, True
 
     def plans(self, plan: BudgetPlan) -> None:
         """``KeyboardInterrupt`` if the user, asked about a long run, does not want it."""
@@ -64,11 +73,16 @@ class Progress:
         for warning in plan.warnings:
             self.says(f"warning: {warning}")
         if not self._shown.quiet:
-            self.says(plan.sentence)
+            self.says(plan.sentence, detail=self._is_seen_soon(plan))
             for line in self._opening(plan.final_blocks) if plan.left_trials else ():
                 self.says(line)
         if self._shown.asks and self._terminal and _is_long(plan) and sys.stdin.isatty():
             self._ask()
+
+    def _is_seen_soon(self, plan: BudgetPlan) -> bool:
+        """Whether the line of progress says all that the plan does, and the end is near."""
+        whole = 0 < plan.left_trials == plan.planned_trials and plan.budget_s is None and len(plan.looks) < 2  # noqa: PLR2004
+        return self._terminal and whole and plan.expected_s is not None and plan.expected_s < _WAITED_S
 
     def _ask(self) -> None:
         print("go on? [Y/n] (--yes: never ask) ", end="", file=self._stream, flush=True)
@@ -84,9 +98,8 @@ class Progress:
             now = time.monotonic()
             self._erase()
             here = format_duration(now - self._trial_begun)
-            self._stream.write(
-                one_line(f"[{self._ended + 1}/{self._left}] {self._trial} {here}{self._remaining()}")[:100]
-            )
+            words = one_line(f"[{self._ended + 1}/{self._left}] {self._trial} {here}{self._remaining()}")
+            self._stream.write(words[: self._columns() - 1])
             self._stream.flush()
 
     def ended(self, outcome: Outcome) -> None:
@@ -100,15 +113,10 @@ class Progress:
             self.says(f"[{self._ended}/{self._left}] {outcome.trial.identity} {took}{self._remaining()}")
 
     def _say_lost(self, outcome: Outcome) -> None:
-        """Say why a trial is lost, but not the same again and again."""
+        """Say why a trial is lost, but not the same again and again: the answer counts them."""
         reason = one_line(str(outcome.reason))
-        self._reasons[reason] += 1
-        if self._shown.verbose or self._reasons[reason] < _SAID_ALIKE:
-            self.says(f"{outcome.trial.identity} {outcome.status}: {reason}")
-        elif self._reasons[reason] == _SAID_ALIKE:
-            self.says(
-                f"{outcome.trial.identity} {outcome.status} for the same reason; more are not shown (--verbose)"
-            )
+        self.says(f"{outcome.trial.identity} {outcome.status}: {reason}", detail=reason in self._reasons)
+        self._reasons.add(reason)
 
     def _is_time(self) -> bool:
         """Whether a line of progress is due: every trial if verbose, else seldom enough for a log."""
@@ -126,14 +134,15 @@ class Progress:
         self._erase()
 
     def _tell_load(self, outcome: Outcome) -> None:
-        """Say once that the machine becomes busy, and once that a whole block was quiet again."""
+        """Say that the machine becomes busy; the next times, and that a whole block was quiet again, are details."""
         load, block = outcome.load, outcome.trial.block
         if load is not None and load.busy:
             if self._busy_block is None:
-                self.says(f"the machine is busy while {outcome.trial.identity} runs: {said_of_trial(load)}")
-            self._busy_block = block
+                words = f"the machine is busy while {outcome.trial.identity} runs: {said_of_trial(load)}"
+                self.says(words, detail=self._was_busy)
+            self._busy_block, self._was_busy = block, True
         elif self._busy_block is not None and block > self._busy_block + 1:
-            self.says(f"the machine is quiet again since block {self._busy_block + 1}")
+            self.says(f"the machine is quiet again since block {self._busy_block + 1}", detail=True)
             self._busy_block = None
 
     def _remaining(self) -> str:
@@ -145,6 +154,13 @@ class Progress:
         else:
             return ""
         return f", about {format_duration(rest_s)} left" if rest_s >= 1 else ""
+
+    def _columns(self) -> int:
+        """A line that wraps could not be erased."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or _USUAL_COLUMNS
+        except (OSError, ValueError):  # no terminal after all, or one without a size
+            return _USUAL_COLUMNS
 
     def _erase(self) -> None:
         if self._terminal:

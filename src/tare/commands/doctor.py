@@ -2,7 +2,10 @@
 """``tare doctor``: what works on this host, what is missing and how to get it, and threats to a measurement."""
 
 import json
+import re
+import shutil
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +19,7 @@ from tare.nodes.provider import Probe, Provider
 from tare.records import NATIVE, SCHEMA, NetworkKind
 from tare.units import format_byte
 
+_REMEDY = "→ "
 PROBE_LIMIT_S = 15.0
 """The KVM probe boots a guest, which has ten seconds."""
 
@@ -64,7 +68,7 @@ def run_doctor(
     networks = _try_all_networks(usable, try_network) if try_networks else {}
     host, threats = _host()
     findings = Diagnosis(environments=probes, tried=tried, networks=networks, host=host, threats=threats)
-    print(json.dumps(_as_json(findings), indent=1) if as_json else _as_text(findings))
+    print(json.dumps(_as_json(findings), indent=1) if as_json else _broken_at_words(_as_text(findings)))
     return ExitCode.DONE if findings.native_works else ExitCode.CANNOT
 
 
@@ -195,6 +199,23 @@ def _as_json(findings: Diagnosis) -> dict[str, object]:
     }
 
 
+def _broken_at_words(text: str) -> str:
+    """On a terminal, lines too long for it go on below their second column; commands stay whole, to be copied."""
+    if not sys.stdout.isatty():
+        return text
+    columns = shutil.get_terminal_size().columns
+    return "\n".join(line if _REMEDY in line else _folded(line, columns) for line in text.splitlines())
+
+
+def _folded(line: str, columns: int) -> str:
+    second = re.match(r" *\S.*?  +(?=\S)", line)
+    indent = min(len(second[0]) if second else 4, 2 * columns // 3)
+    wrapper = textwrap.TextWrapper(
+        columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+    return wrapper.fill(line)
+
+
 def _as_text(findings: Diagnosis) -> str:
     width = max(map(len, [*findings.environments, *findings.host]), default=0) + 2
     lines = ["Environments"]
@@ -214,7 +235,10 @@ def _as_text(findings: Diagnosis) -> str:
         return "\n".join([*lines, "Nothing here threatens a measurement."])
     lines.append("What threatens a measurement here")
     for threat in findings.threats:
-        lines += [f"  {one_line(f'{threat.subject} {threat.remark}')}", f"    → {one_line(threat.remedy)}"]
+        lines += [
+            f"  {one_line(f'{threat.subject} {threat.remark}')}",
+            f"    {_REMEDY}{one_line(threat.remedy)}",
+        ]
     return "\n".join(lines)
 
 
@@ -222,7 +246,7 @@ def _probe_lines(name: str, probe: Probe, good: str, width: int) -> list[str]:
     if probe.usable:
         return [f"  {name:<{width}}{good}" + (f" ({one_line(probe.version)})" if probe.version else "")]
     said = [f"  {name:<{width}}not usable: {one_line(probe.reason)}"]
-    return [*said, f"  {'':<{width}}→ {one_line(probe.remedy)}"] if probe.remedy else said
+    return [*said, f"  {'':<{width}}{_REMEDY}{one_line(probe.remedy)}"] if probe.remedy else said
 
 
 def _network_lines(finding: NetworkFinding, width: int) -> list[str]:

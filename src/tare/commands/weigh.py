@@ -14,6 +14,7 @@ from typing import get_args
 
 from pydantic import ValidationError
 
+from tare.analyze.answers import joined
 from tare.commands.doctor import PROBE_LIMIT_S, probe_all
 from tare.commands.images_made import image_of_command, image_to_use
 from tare.commands.line import Shown
@@ -358,14 +359,18 @@ def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
             + (f". The least is {_LEAST}: {least}" if least else "")
         )
     apart, absent = sorted(set(here) - {*usable, *refusing}), sorted(set(probes) - set(here))
-    said = []
+    why = []
     if absent:
-        said.append(f"not usable here: {', '.join(absent)} (tare doctor says why)")
+        why.append(f"{joined(absent)} (not usable here: tare doctor)")
     if apart:
-        said.append(f"with a kernel of their own, so only with --env: {', '.join(apart)}")
+        why.append(f"{joined(apart)} (own kernel: --env)")
     if refusing:
-        said.append(f"cannot have devices of the host: {', '.join(refusing)}")
-    return usable, said
+<<<<<<< HEAD
+        why.append(f"{joined(refusing)} (cannot have devices of the host)")
+=======
+        why.append(f"{joined(refusing)} (no devices of the host)")
+>>>>>>> wt-views
+    return usable, [f"left out: {'; '.join(why)}"] if why else []
 
 
 def _layout(options: WeighOptions) -> Layout:

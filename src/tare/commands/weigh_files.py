@@ -134,7 +134,7 @@ def remarks(options: WeighOptions, campaign: Campaign) -> Iterator[str]:
     for bind in campaign.binds:
         if bind not in own:
             path = one_line(str(parse_bind(bind).path))
-            yield f"{path} is visible to the command, read-only (--no-bind against it, --bind {path}:rw to write)"
+            yield f"the command sees {path}, read-only (--bind DIR:rw, --no-bind)"
     if options.input_file is None and _is_piped():
         yield "the command reads an empty standard input: what is piped to tare is not passed on (--input FILE)"
 

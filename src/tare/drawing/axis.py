@@ -11,6 +11,10 @@ from tare.units import MINUS
 LINEAR_UP_TO = 0.2
 """Overheads beyond this get a scale that is logarithmic on both sides, to keep small ones visible."""
 _LOGARITHMIC_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
+"""Of ticks, in powers of ten; the first three only where a longer one leaves a single tick."""
+_LEAST_TICKS = 2
+"""One tick gives no scale."""
 _ROOM = 0.04
 _CHARACTER_PX = 7.5
 """Width of a character in a label, which the page draws 13 px high."""
@@ -73,9 +77,16 @@ def value_axis(values: Sequence[float]) -> Axis:
 def _linear_ticks(low: float, high: float, about: int) -> tuple[float, ...]:
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return tuple(round(number * step, 12 - math.floor(math.log10(step))) for number in range(first, last + 1))
+    usual = next(number for number, step in enumerate(_STEPS) if step * power >= raw * 0.999)
+    steps = [step * power for step in reversed(_STEPS[: usual + 1])]
+    step = next((step for step in steps if len(_multiples(low, high, step)) >= _LEAST_TICKS), steps[0])
+    return tuple(
+        round(number * step, 12 - math.floor(math.log10(step))) for number in _multiples(low, high, step)
+    )
+
+
+def _multiples(low: float, high: float, step: float) -> range:
+    return range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
 
 
 def _thinned(axis: Axis, width_px: float) -> tuple[float, ...]:

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from tare.foreign import one_line
 
-_LEAST = 16
+LEAST_NAME = 16
+"""Columns that a column of names has at least."""
 
 
 def ruled_table(title: str | None = None, *, show_header: bool = True) -> Table:
@@ -28,7 +29,7 @@ def ruled_table(title: str | None = None, *, show_header: bool = True) -> Table:
 
 def name_width(names: Iterable[str], room: int) -> int:
     """Width for the longest name, but no more than ``room`` unless that is too small for any name."""
-    return max(_LEAST, min(max(map(len, names), default=0), room))
+    return max(LEAST_NAME, min(max(map(len, names), default=0), room))
 
 
 def add_name_column(table: Table, title: str, width: int) -> None:
@@ -44,11 +45,11 @@ def name_cell(name: str, width: int) -> Text:
 def figures_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """A table of a name and its figures in each row."""
     table = ruled_table()
-    add_name_column(table, titles[0], _LEAST)
+    add_name_column(table, titles[0], LEAST_NAME)
     for title in titles[1:]:
         table.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
+    for name, *figures in rows:
+        table.add_row(name_cell(name, LEAST_NAME), *map(Text, figures))
     return table
 
 

@@ -22,14 +22,18 @@ STYLE = {
     Word.SLOWER: "red",
     Word.FASTER: "green",
     Word.WITHIN: "green",
-    Word.BOUNDED: "green",
+    Word.BOUNDED: "none",
     Word.UNDECIDED: "yellow",
 }
-"""Styles in a terminal."""
+"""Styles in a terminal; a bound may be of a cost, so that green would praise it."""
 
 _PREFIXED_UNITS = ("s", "B", "B/s", "flop/s", "update/s", "updates/s", "op/s", "ops/s", "bit/s", "Hz")
 _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
+_WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand"))
+_WORDS_FROM = 9999.5
+"""From here on four digits would need an exponent."""
+_MOST_DECIMALS = 9
 
 
 def _decimals(estimate: Estimate) -> int:
@@ -81,7 +85,10 @@ def share_percent(share: float) -> str:
 
 
 def prefixed(value: float, unit: str) -> tuple[float, str]:
-    """Factor that makes ``value`` easy to read, and the unit with its prefix: ``(1e9, "Gflop/s")``."""
+    """Factor that makes ``value`` easy to read, and the unit with it: ``(1e9, "Gflop/s")``, ``(1e6, "million/s")``."""
+    if unit not in _PREFIXED_UNITS and abs(value) >= _WORDS_FROM:
+        factor, word = next(step for step in _WORDS if abs(value) >= step[0])
+        return factor, f"{word}{unit[1:]}" if unit.startswith("1/") else f"{word} {unit}".rstrip()
     if unit not in _PREFIXED_UNITS or value == 0:
         return 1.0, unit
     steps = _SMALL if unit == "s" else _LARGE
@@ -98,11 +105,17 @@ def quantity(value: float, unit: str) -> str:
 
 
 def quantity_interval(estimate: Estimate, unit: str) -> str:
-    """A range in one unit, with three digits; ``"none (n = 4)"`` when there is none."""
+    """A range in one unit, with three digits or what tells its ends apart; ``"none (n = 4)"`` when there is none."""
     if estimate.low is None or estimate.high is None:
         return f"none (n = {estimate.n})"
     factor, prefixed_unit = prefixed(estimate.high, unit)
-    return f"{estimate.low / factor:.3g}{DASH}{estimate.high / factor:.3g} {prefixed_unit}"
+    low, high = estimate.low / factor, estimate.high / factor
+    usual = 2 - math.floor(math.log10(high)) if high > 0 else 0
+    apart = min(-math.floor(math.log10(high - low)), _MOST_DECIMALS) if high > low else usual
+    if apart > usual or usual < 0:
+        decimals = max(apart, usual, 0)
+        return f"{low:.{decimals}f}{DASH}{high:.{decimals}f} {prefixed_unit}".rstrip()
+    return f"{low:.3g}{DASH}{high:.3g} {prefixed_unit}".rstrip()
 
 
 def index_interval(estimate: Estimate) -> str:
@@ -117,7 +130,9 @@ def index(value: float) -> str:
 
 
 def _four_digits(value: float) -> str:
-    return f"{value:.4g}".replace("-", MINUS)
+    return (
+        f"{value:.4g}".replace("-", MINUS) if abs(value) < _WORDS_FROM else f"{value:.0f}".replace("-", MINUS)
+    )
 
 
 def unbreakable(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Protocol
 
 from tare import __version__
@@ -33,7 +34,7 @@ from tare.measure.launches import require_launches
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
-from tare.measure.others import look_before_start, said
+from tare.measure.others import look_before_start
 from tare.measure.parity import expected_parity
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
 from tare.measure.software import compared_software
@@ -71,8 +72,12 @@ class Request:
 class Audience(Watcher, Protocol):
     """Receives what a run does; the command line shows it."""
 
-    def says(self, words: str) -> None:
-        """Take one line for the user."""
+    def says(self, words: str, *, detail: bool = False) -> None:
+        """Take one line for the user; a ``detail`` is for one who asks for more."""
+        ...
+
+    def meets(self, load: HostLoad) -> None:
+        """Take who keeps the host busy just before the first trial."""
         ...
 
     def plans(self, plan: BudgetPlan) -> None:
@@ -289,7 +294,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         devices=given.devices,
         exclude=campaign.exclude,
         tick=audience.tick,
-        say=audience.says,
+        say=partial(audience.says, detail=True),
         user=user,
         seed=campaign.seed or 0,
     )
@@ -301,9 +306,7 @@ def _look_at_host(audience: Audience) -> HostLoad:
     """Report who keeps the host busy, without refusing the run."""
     load = look_before_start()
     if load.busy:
-        audience.says(
-            f"this machine is busy: {said(load)}; claims may be withheld; wait until it is over, or stop it"
-        )
+        audience.meets(load)
     return load
 
 

@@ -145,6 +145,11 @@ class OthersWatch:
         return own | self._members | set(self._watched.helpers())
 
 
+def busy_said(load: HostLoad) -> str:
+    """What a user should know of a busy host before the first trial."""
+    return f"this machine is busy: {said(load)}; claims may be withheld; wait until it is over, or stop it"
+
+
 def said(load: HostLoad) -> str:
     """Such as "stress (pid 123, user alice) uses 1.0 of 2 processors"."""
     of = f"of {load.processors} processor{'s' if load.processors > 1 else ''}"

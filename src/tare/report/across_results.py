@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.drawing.table import ruled_table
+from tare.drawing.table import LEAST_NAME, add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import NATIVE, ChangeWord, FactDifference, Incomparable, ResultChange, ResultComparison
@@ -57,8 +57,8 @@ def _lines(changes: list[ResultChange]) -> Iterator[tuple[str, str]]:
 
 def _table(changes: list[ResultChange]) -> Table:
     table = ruled_table()
-    for title in ("environment", "metric"):
-        table.add_column(title, overflow="fold")
+    add_name_column(table, "environment", name_width((change.environment for change in changes), LEAST_NAME))
+    table.add_column("metric", overflow="fold")
     for title in ("before", "after", "change", "word"):
         table.add_column(title, justify="right", no_wrap=True)
     several = len({change.cell for change in changes}) > 1
@@ -71,7 +71,8 @@ def _table(changes: list[ResultChange]) -> Table:
             _figure(change, before=False),
             interval_percent(change.change),
         )
-        table.add_row(*map(Text, (one_line(change.environment), one_line(place), *figures, str(change.word))))
+        row = (one_line(place), *figures, str(change.word))
+        table.add_row(name_cell(change.environment, LEAST_NAME), *map(Text, row))
     return table
 
 

@@ -13,7 +13,7 @@ from tare.drawing.axis import Axis
 from tare.drawing.canvas import Canvas, Row
 from tare.drawing.interval_chart import CHARACTER_EM, TALL_PX, TICKS_PX, Frame, cut
 from tare.drawing.marks import MarkStyle
-from tare.drawing.table import ruled_table
+from tare.drawing.table import LEAST_NAME, add_name_column, name_cell, ruled_table
 from tare.drawing.words import interval_percent, least_level, point_percent, quantity, quantity_interval
 from tare.foreign import one_line
 from tare.records import Activity, ActivityEstimate, ActivitySplit, ActivitySummary, Analysis, Cell, Estimate
@@ -151,12 +151,12 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # n
 def _cell_table(splits: Sequence[ActivitySplit], reported: Sequence[Activity]) -> Table:
     level = least_level(split.whole_s for split in splits)
     printed = ruled_table()
-    printed.add_column("", overflow="fold", width=16)
+    add_name_column(printed, "", LEAST_NAME)
     for title in ("share", f"interval (≥ {level})", "time", "interval"):
         printed.add_column(title, justify="right", no_wrap=True)
     printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for split in splits:
-        printed.add_row(Text(one_line(split.summary.environment), style="bold"))
+        printed.add_row(Text.styled(name_cell(split.summary.environment, LEAST_NAME).plain, "bold"))
         for estimate in of(split, reported):
             shares = (share_said(estimate.share), interval_percent(estimate.share))
             printed.add_row(f"  {NAMES[estimate.activity]}", *shares, *_time(estimate.time_s))

@@ -209,7 +209,8 @@ def control_said(control: Overhead) -> str:
     """Say what native against native showed: a difference that means nothing on this machine."""
     floor = control.typical
     if floor.low is None:
-        return f"{point_percent(floor)}, no interval: n = {floor.n} blocks are too few"
+        few = "1 block is" if floor.n == 1 else f"{floor.n} blocks are"
+        return f"{point_percent(floor)}, no interval: {few} too few"
     return f"{point_percent(floor)}, interval {interval_percent(floor)} (n = {floor.n})"
 
 

@@ -183,7 +183,7 @@ def _step(analysis: Analysis) -> str:
         return ""
     if all(verdict.withheld for verdict in undecided):
         again = Path(analysis.result) / "campaign.json"
-        return f"next: once the machine is quiet, tare run {shlex.quote(str(again))}"
+        return f"next: once it is quiet, tare run {shlex.quote(str(again))}"
     more = max(map(_more_blocks, undecided))
     if more == 0:
         return "next: a quieter machine or longer runs; more blocks alone would hardly decide"

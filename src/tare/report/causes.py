@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.drawing.artist import Artist
-from tare.drawing.table import ruled_table
+from tare.drawing.table import LEAST_NAME, add_name_column, name_cell, ruled_table
 from tare.drawing.words import interval_percent, point_percent, quantity
 from tare.foreign import one_line
 from tare.records import (
@@ -237,23 +237,28 @@ def _tried(analysis: Analysis) -> Table | None:
     if not analysis.interventions:
         return None
     printed = ruled_table()
-    for title in ("changed", "metric"):
-        printed.add_column(title, overflow="fold", min_width=12)
-    for title in ("before", "after", "conclusion"):
-        printed.add_column(title, justify="right", overflow="fold")
+    add_name_column(printed, "changed", LEAST_NAME)
+    printed.add_column("metric", overflow="fold")
+    for title in ("before", "after"):
+        printed.add_column(title, justify="right", no_wrap=True)
+    printed.add_column("conclusion", overflow="fold")
     for verdict in analysis.interventions:
-        printed.add_row(*map(one_line, tried_row(verdict, analysis)), style=STYLE[verdict.standing])
+        changed, metric, _, _, conclusion = tried_row(verdict, analysis)
+        figures = (_overhead_said(overhead, "\n") for overhead in (verdict.before, verdict.after))
+        row = (one_line(metric), *figures, conclusion)
+        printed.add_row(name_cell(changed, LEAST_NAME), *row, style=STYLE[verdict.standing])
     return printed
+
+
+def _overhead_said(overhead: Estimate, between: str) -> str:
+    return f"{point_percent(overhead)}{between}{interval_percent(overhead)}"
 
 
 def tried_row(verdict: InterventionVerdict, analysis: Analysis) -> tuple[str, ...]:
     """Environment with the knob, metric, overhead before and after, and what that shows."""
     names = {(each.cell, each.metric): each.name for each in analysis.explanations}
     metric = names.get((verdict.cell, verdict.metric), f"{verdict.cell.workload} {verdict.metric}")
-    before, after = (
-        f"{point_percent(overhead)} {interval_percent(overhead)}"
-        for overhead in (verdict.before, verdict.after)
-    )
+    before, after = (_overhead_said(overhead, " ") for overhead in (verdict.before, verdict.after))
     return verdict.turned.changed, metric, before, after, verdict.role.value
 
 

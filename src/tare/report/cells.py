@@ -88,8 +88,11 @@ def _curves(artist: Artist, metric: CurveMetric) -> CurveFigure:
     return CurveFigure(metric, replace(figure, logarithmic=logarithmic))
 
 
-def _samples(artist: Artist, metric: MetricSection) -> Iterable[Panel]:
-    """Draw one panel per environment for a primary metric, for another one panel with all of them."""
+def _samples(artist: Artist, metric: MetricSection, *, named: bool = False) -> Iterable[Panel]:
+    """Draw one panel per environment for a primary metric, for another one panel with all of them.
+
+    ``named``: a primary metric's panels say which it is, as there are several.
+    """
     summaries = [verdict.overhead.summary for verdict in metric.verdicts]
     shared = ground(summaries)
     if shared is None:
@@ -102,7 +105,7 @@ def _samples(artist: Artist, metric: MetricSection) -> Iterable[Panel]:
         )
         chart = samples_chart(own, summaries, artist.looks, shared)
         yield Panel(
-            title=name,
+            title=f"{name}, {one_line(metric.name)}" if named and metric.primary else name,
             unit=shared.unit,
             picture=artist.picture(chart, title, described, "panel"),
             from_zero=shared.axis.low <= 0 <= shared.axis.high,
@@ -157,6 +160,7 @@ def _section(
     instances: tuple[InstanceFigure, ...],
     curves: tuple[CurveMetric, ...],
 ) -> CellSection:
+    primary = [metric for metric in metrics if metric.primary]
     others = [metric for metric in metrics if not metric.primary]
     decided = [metric for metric in others if metric.decided]
     undecided = [metric for metric in others if not metric.decided]
@@ -170,7 +174,7 @@ def _section(
         undecided=_groups(artist, undecided, f"Overhead by undecided metric, {where}"),
         undecided_count=len(undecided),
         primary_panels=tuple(
-            panel for metric in metrics if metric.primary for panel in _samples(artist, metric)
+            panel for metric in primary for panel in _samples(artist, metric, named=len(primary) > 1)
         ),
         other_panels=tuple(panel for metric in others for panel in _samples(artist, metric)),
         curves=tuple(_curves(artist, metric) for metric in curves),

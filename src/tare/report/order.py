@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.drawing.artist import Artist
-from tare.drawing.table import ruled_table
+from tare.drawing.table import LEAST_NAME, add_name_column, name_cell, ruled_table
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import (
@@ -211,7 +211,7 @@ def _growths(verdicts: Iterable[OrderVerdict]) -> Table:
         )
     for verdict in verdicts:
         growths.add_row(
-            Text(one_line(verdict.summary.environment)),
+            name_cell(verdict.summary.environment, LEAST_NAME),
             point_percent(verdict.growth),
             interval_percent(verdict.growth),
             probability(verdict),
@@ -229,7 +229,7 @@ def _contrasts(verdicts: Iterable[OrderVerdict]) -> Table:
         for contrast in verdict.contrasts:
             ratio = contrast.late_over_early
             contrasts.add_row(
-                Text(one_line(verdict.summary.environment)),
+                name_cell(verdict.summary.environment, LEAST_NAME),
                 f"{contrast.value:g}",
                 point_percent(ratio),
                 interval_percent(ratio),
@@ -248,5 +248,5 @@ def _sentences(verdicts: Iterable[OrderVerdict]) -> Iterator[Text]:
 
 def _rows_table(title: str | None = None) -> Table:
     printed = ruled_table(title)
-    printed.add_column("environment", overflow="fold", width=16)
+    add_name_column(printed, "environment", LEAST_NAME)
     return printed

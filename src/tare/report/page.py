@@ -59,6 +59,7 @@ def _environment() -> "Environment":
         "share": words.share_percent,
         "unsigned": lambda estimate: words.point_percent(estimate).removeprefix("+"),
         "counted": words.counted,
+        "command": _command,
         "picture": Markup,
     }
     environment.globals |= {
@@ -68,6 +69,12 @@ def _environment() -> "Environment":
         "place": place,
     }
     return environment
+
+
+def _command(words_of_it: str) -> Markup:
+    """A command line, broken only between its words: an option cut at its hyphens would be another one."""
+    whole = (Markup('<span class="whole">{}</span>').format(visible(word)) for word in words_of_it.split(" "))
+    return Markup(" ").join(whole)
 
 
 def _quantity(value: float, unit: str) -> str:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.drawing.table import ruled_table
+from tare.drawing.table import add_name_column, name_cell, ruled_table
 from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed
 from tare.foreign import one_line
 from tare.records import SCHEMA, ArmFigure, Cell, Integrity, Replication, Treatment
@@ -125,7 +125,7 @@ def _figures_table(rows: Sequence[Replication]) -> Table:
     scale, unit = prefixed(rows[0].native.value, rows[0].unit)
     best = treatment is Treatment.L12
     printed = ruled_table()
-    printed.add_column("arm", overflow="fold", width=_NAME_WIDTH)
+    add_name_column(printed, "arm", _NAME_WIDTH)
     spread = {Treatment.R15: "95 % interval", Treatment.B17: "sd, CV"}.get(treatment, "sd")
     for title in (one_line(unit), spread, "runs", "of native" if best else "overhead"):
         printed.add_column(title, justify="right", no_wrap=True)
@@ -134,7 +134,7 @@ def _figures_table(rows: Sequence[Replication]) -> Table:
     for each in rows:
         theirs = f"{each.percent_of_native:.1f} %" if best else f"{signed(f'{100 * each.overhead:.1f}')} %"
         ours = f"{point_percent(each.ours)} ({interval_percent(each.ours)})"
-        printed.add_row(Text(one_line(each.environment)), *_figures(each.here, scale), theirs, ours)
+        printed.add_row(name_cell(each.environment, _NAME_WIDTH), *_figures(each.here, scale), theirs, ours)
     return printed
 
 

@@ -33,6 +33,7 @@ SPREAD_EXPLANATION = (
     "Single runs, by time per unit of work (the slow end of a rate is its low end): the median with its exact "
     "interval, the 95th percentile (from 20 runs on) and the slowest run. Descriptive only: no verdict depends on it."
 )
+_TWO_DIGITS_UP_TO = 99.5
 VARIANCE_TITLE = "Where the noise of the primary metric arises"
 VARIANCE_EXPLANATION = (
     "Standard deviations of the logarithm, close to coefficients of variation, with 95 % intervals: what all runs of a "
@@ -55,7 +56,8 @@ def alone_said(verdict: Verdict) -> str:
     """Such as "; by itself slower": the word that did not hold among all claims; else empty."""
     if verdict.alone in (None, Word.UNDECIDED) or verdict.alone is verdict.word:
         return ""
-    return f"; by itself {verdict.alone}"
+    # It may have been within a wider margin than the campaign's.
+    return f"; by itself {'within a margin' if verdict.alone is Word.WITHIN else verdict.alone}"
 
 
 def families_said(analysis: Analysis) -> tuple[str, ...]:
@@ -97,9 +99,15 @@ def deviation(variance: Estimate | None) -> str:
     """``"1.2 % (0.8-2.0 %)"`` from a variance of logarithms; "not seen" where it came out below 0."""
     if variance is None:
         return NO_VALUE
-    low, high = (100 * math.sqrt(max(0.0, bound or 0.0)) for bound in (variance.low, variance.high))
-    point = "not seen" if variance.point <= 0 else f"{100 * math.sqrt(variance.point):.2g} %"
-    return f"{point} ({low:.2g}{DASH}{high:.2g} %)"
+    low, high = (_deviation_percent(bound or 0.0) for bound in (variance.low, variance.high))
+    point = "not seen" if variance.point <= 0 else f"{_deviation_percent(variance.point)} %"
+    return f"{point} ({low}{DASH}{high} %)"
+
+
+def _deviation_percent(variance: float) -> str:
+    """Two digits, but no exponent: "180", not "1.8e+02"."""
+    percent = 100 * math.sqrt(max(0.0, variance))
+    return f"{percent:.2g}" if percent < _TWO_DIGITS_UP_TO else f"{percent:.0f}"
 
 
 def iterations_said(split: VarianceSplit) -> str:

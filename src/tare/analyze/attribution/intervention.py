@@ -12,7 +12,7 @@ import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from tare.analyze.attribution.sentences import interval, percent
+from tare.analyze.attribution.sentences import interval, is_fine, percent
 from tare.analyze.contrasts import between_two, unwidened_of
 from tare.analyze.judgement import word_of
 from tare.records import Change, Estimate, Intervention, InterventionVerdict, Role, Shift, Summary, Word
@@ -202,7 +202,7 @@ def _sentence(move: _MovedMetric, own: str, role: Role) -> str:
 
 def overhead_said(overhead: Estimate) -> str:
     """For example "26 % [25 % to 28 %]"."""
-    return f"{percent(overhead.point)} {interval(overhead)}"
+    return f"{percent(overhead.point, fine=is_fine(overhead))} {interval(overhead)}"
 
 
 def _undecided(turned: Change, after: Estimate, moved: str) -> str:

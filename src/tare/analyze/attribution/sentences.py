@@ -7,6 +7,8 @@ from tare.records import Clue, Correlation, Estimate, Ground, SignalEvidence, Ve
 from tare.statistics.blocks import LEAST_BLOCKS
 from tare.units import MINUS
 
+_WHOLE_PERCENTS = 0.02
+"""An interval this wide, as a fraction, is clear in whole per cents."""
 _SMALL = 10.0
 """Percentages below this have a decimal."""
 
@@ -82,12 +84,22 @@ def correlation_said(correlation: Correlation) -> str:
     return f"varies with the overhead: r = {correlation.r:+.2f}, n = {correlation.n}"
 
 
-def percent(fraction: float) -> str:
+def percent(fraction: float, *, fine: bool = False) -> str:
     size = 100 * abs(fraction)
-    return f"{MINUS if fraction < 0 else ''}{size:.{1 if size < _SMALL else 0}f} %"
+    return f"{MINUS if fraction < 0 else ''}{size:.{1 if fine or size < _SMALL else 0}f} %"
+
+
+def is_fine(estimate: Estimate) -> bool:
+    """Whether whole per cents would hide the width of its interval."""
+    return (
+        estimate.low is not None
+        and estimate.high is not None
+        and estimate.high - estimate.low < _WHOLE_PERCENTS
+    )
 
 
 def interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return "[no interval]"
-    return f"[{percent(estimate.low)} to {percent(estimate.high)}]"
+    fine = is_fine(estimate)
+    return f"[{percent(estimate.low, fine=fine)} to {percent(estimate.high, fine=fine)}]"
