@@ -251,11 +251,7 @@ def test_environments_that_nobody_named_are_left_out_in_a_line_if_they_cannot_ha
     options = replace(ASKED, environments=(), devices=("nvidia",))
     run_weigh(options, Path("result"), "default", Shown())
     said = capsys.readouterr().err.splitlines()
-<<<<<<< HEAD
     assert "left out: qemu (own kernel: --env); openvz (cannot have devices of the host)" in said
-=======
-    assert "left out: qemu (own kernel: --env); openvz (no devices of the host)" in said
->>>>>>> wt-views
 
 
 def test_only_the_words_that_the_user_typed_are_files_of_this_directory(

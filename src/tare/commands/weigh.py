@@ -365,11 +365,7 @@ def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
     if apart:
         why.append(f"{joined(apart)} (own kernel: --env)")
     if refusing:
-<<<<<<< HEAD
         why.append(f"{joined(refusing)} (cannot have devices of the host)")
-=======
-        why.append(f"{joined(refusing)} (no devices of the host)")
->>>>>>> wt-views
     return usable, [f"left out: {'; '.join(why)}"] if why else []
 
 
