@@ -100,7 +100,7 @@ def test_the_usual_way_without_mmdebstrap_is_said(makers: list[str], monkeypatch
 
 
 def test_an_unknown_way_is_refused_with_the_nearest(makers: list[str]) -> None:
-    with pytest.raises(InputError, match="--from: 'dfn' is none of .*did you mean"):
+    with pytest.raises(InputError, match=r"--from: 'dfn' is none of .*did you mean"):
         built_image(None, "dfn", quiet)
     assert makers == []
 
