@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from tests.image.stand_ins import quiet
 
-from tare.commands import images_made
 from tare.commands.images_made import built_image, image_of_command, image_to_use
 from tare.errors import ImageError, InputError
 from tare.image import Image, build, debian, from_distribution, host_image
@@ -121,4 +120,3 @@ def test_a_program_that_lacks_nothing_or_is_not_this_hosts_stays(
     assert image_of_command("default", ["/bin/cat"], []) == fake_image.name
     assert image_of_command("default", ["no-such-program"], []) == fake_image.name
     assert makers == []
-    assert fake_image.name == images_made.DEFAULT_NAME

@@ -31,7 +31,7 @@ def image_build(
     as_json: Json = False,
 ) -> int:
     """Build the image; nothing is done when it is there and up to date."""
-    from tare.commands.image import run_build
+    from tare.commands.images_made import run_build
 
     return run_build(name, as_json, way=way, refresh=refresh)
 

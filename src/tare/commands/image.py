@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare image build|list|verify|sbom|import|kernel``: results on stdout, progress on stderr."""
+"""``tare image list|verify|sbom|import|kernel``: results on stdout, progress on stderr."""
 
 import json
 import sys
@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from tare.image import Image
 
 
-def run_build(name: str | None, as_json: bool, *, way: str | None = None, refresh: bool = False) -> ExitCode:
-    """Build the image ``name`` by a ``way``, the usual ones without either; ``refresh`` fetches packages anew."""
-    from tare.commands.images_made import built_image
-
-    _print_image(built_image(name, way, progress, refresh=refresh), as_json)
-    return ExitCode.DONE
-
-
 def run_list(as_json: bool) -> ExitCode:
     from tare.image import list_images
 
@@ -31,7 +23,7 @@ def run_list(as_json: bool) -> ExitCode:
         print(json.dumps({"schema": 1, "images": [_facts(image) for image in images]}))
     elif images:
         for image in images:
-            _print_image(image, as_json=False)
+            print_image(image, as_json=False)
     else:
         progress("there is no image yet; make one with: tare image build")
     return ExitCode.DONE
@@ -63,7 +55,7 @@ def run_import(source: str, name: str, as_json: bool) -> ExitCode:
     """Import an image from ``source`` (``tare.image.sources``) as image ``name``."""
     from tare.image.importing import import_image
 
-    _print_image(import_image(source, name, progress), as_json)
+    print_image(import_image(source, name, progress), as_json)
     return ExitCode.DONE
 
 
@@ -163,7 +155,7 @@ def size_of(image: "Image") -> str:
     return "unknown size" if size_byte is None else format_byte(size_byte)
 
 
-def _print_image(image: "Image", as_json: bool) -> None:
+def print_image(image: "Image", as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": 1, "image": _facts(image)}))
         return

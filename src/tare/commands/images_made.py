@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.commands.image import progress, used_image
-from tare.errors import HostError, ImageError, InputError, LockedError
+from tare.commands.image import print_image, progress, used_image
+from tare.errors import ExitCode, HostError, ImageError, InputError, LockedError
 from tare.foreign import one_line
 from tare.image.store import DEFAULT_NAME, HOST_NAME, Image, find_image
 from tare.journal.reader import Reading
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 DEBIAN = "debian"
 WAYS = (DEBIAN, "host", "dnf", "zypper", "pacman", "apk")
 """What ``tare image build --from`` takes."""
+
+
+def run_build(name: str | None, as_json: bool, *, way: str | None = None, refresh: bool = False) -> ExitCode:
+    """``tare image build``: the image ``name`` by a ``way``, the usual ones without either."""
+    print_image(built_image(name, way, progress, refresh=refresh), as_json)
+    return ExitCode.DONE
 
 
 def built_image(name: str | None, way: str | None, say: "Progress", *, refresh: bool = False) -> Image:
