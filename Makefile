@@ -6,6 +6,7 @@
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.
+# make test-fresh: the wheel on hosts where nothing was prepared: pip install, tare weigh to its answer; a quarter of an hour.
 # make wheel: build/dist/tare-*.whl with Tare's own programs for x86-64 and 64-bit ARM: who installs it compiles nothing.
 # make packages: a .deb and an .rpm of that wheel for each processor, in build/dist.
 # make test-packages: the same, then both are installed, used and removed; the other processor's programs run emulated.
@@ -20,7 +21,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages host-packages venv image kernel
-.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 wheel packages test-packages man lock audit check format lint lint-text lint-native clean
+.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man lock audit check format lint lint-text lint-native clean
 MAKEFLAGS += --no-print-directory
 
 PACKAGES := yes
@@ -50,7 +51,7 @@ venv: first-packages
 	@scripts/make-venv $(EXTRA)
 
 image: venv
-	@$(BIN)/tare image build >/dev/null
+	@$(BIN)/tare image build --from debian >/dev/null
 
 kernel: venv
 	@$(BIN)/tare image kernel >/dev/null || true
@@ -85,6 +86,9 @@ test-sanitized: setup-test
 
 test-aarch64:
 	@PACKAGES=$(PACKAGES) scripts/check-aarch64
+
+test-fresh: wheel
+	scripts/test-fresh-roots build/dist/tare-*.whl
 
 wheel: venv
 	$(BIN)/python -m scripts.supply.wheel

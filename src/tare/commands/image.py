@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare image build|list|verify|sbom|import|kernel``: results on stdout, progress on stderr."""
+"""``tare image list|verify|sbom|import|kernel``: results on stdout, progress on stderr."""
 
 import json
 import sys

@@ -15,6 +15,7 @@ from tare.engines import engine
 from tare.errors import NodeError
 from tare.guests.disk import only_maker, require_room, unreadable
 from tare.host import process
+from tare.host.distribution import to_install
 from tare.host.kernel_files import read_text
 from tare.host.mounts import parse_mounts
 from tare.host.paths import sifs_directory
@@ -93,11 +94,9 @@ def as_root() -> list[str]:
 def obstacle() -> Obstacle | None:
     """What keeps this user from running a SIF on this host, by a trial; ``None``: nothing. Leaves no trace."""
     if missing("mksquashfs"):
-        return Obstacle("mksquashfs is missing, which makes a SIF", "apt-get install squashfs-tools")
+        return Obstacle("mksquashfs is missing, which makes a SIF", to_install("squashfs-tools"))
     if ordinary_user() and all(missing(program) for program in FUSE_PROGRAMS):
-        return Obstacle(
-            "squashfuse is missing, which mounts a SIF without root", "apt-get install squashfuse"
-        )
+        return Obstacle("squashfuse is missing, which mounts a SIF without root", to_install("squashfuse"))
     if ordinary_user() and not os.access(_FUSE, os.R_OK | os.W_OK):
         state = "closed to you" if _FUSE.exists() else "missing"
         return Obstacle(f"{_FUSE} is {state}", f"ask the administrator for: modprobe fuse; chmod 666 {_FUSE}")

@@ -300,7 +300,14 @@ def _taken(descriptor: int, kind: int) -> bool:
 
 def _own_lock(name: str) -> int:
     """The lock that only this user can open, so that nobody else can block this user."""
-    return _lock_file(made(images_directory()) / f".own-{name}", open_own_lock)
+    folder = images_directory()
+    try:
+        made(folder)
+    except OSError as error:
+        raise HostError(
+            f"{folder} cannot be made ({error.strerror}): set HOME, or TARE_STATE, to a folder of yours."
+        ) from None
+    return _lock_file(folder / f".own-{name}", open_own_lock)
 
 
 def _others_lock(name: str, folder: Path) -> int:
