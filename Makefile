@@ -120,7 +120,7 @@ check: setup-test
 	    $(MAKE) all-tests COVERAGE='--cov --cov-report='; tested=$$?; \
 	    wait $$linting; linted=$$?; cat build/lint-native.log; exit $$((tested || linted))
 	@share=$$($(BIN)/coverage report --format=total) && \
-	    echo "coverage: the tests' own processes run $$share % of the statements of src/tare"
+	    echo "coverage: tests with fakes run $$share % of the statements of src/tare in their own processes"
 
 lint: lint-text lint-native
 
