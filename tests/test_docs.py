@@ -61,7 +61,8 @@ def _shortened(block: str) -> str:
         block = re.sub(rf"^{long}\b.*$", short, block, flags=re.MULTILINE)
     # The verdicts are not what is tested here.
     block = re.sub(r"^(tare weigh .*?--blocks) \d+", r"\1 1", block, flags=re.MULTILINE)
-    block = re.sub(r"^blocks = \d+$", "blocks = 2", block, flags=re.MULTILINE)
+    if '"fake"' not in block:  # a fake costs nothing
+        block = re.sub(r"^blocks = \d+$", "blocks = 2", block, flags=re.MULTILINE)
     return re.sub(r"^(git|make|cd) .*$", ":", block, flags=re.MULTILINE)
 
 
