@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ten images of other people's making, each weighed in four environments, or refused in words.
+r"""Ten images of other people's making, each weighed in four environments, or refused in words.
 
-    scripts/with-dockerd .venv/bin/python -m bench.ten_images --folder DIR [--only NAME]...      (as root)
+    PATH=$PWD/build/apptainer/bin:$PATH \
+        scripts/with-dockerd .venv/bin/python -m bench.ten_images --folder DIR [--only NAME]...      (as root)
 
 Makes Debian roots in DIR/roots once (about 1.4 GB), and the images in DIR/made anew. Each command ends with 0 only if
 the variables, directory, user, files and libraries are as its image states, so a verdict says that they were, in every
