@@ -112,13 +112,11 @@ lock:
 audit: setup-test
 	scripts/audit
 
-# clang-tidy has only the processor time that the tests leave, which wait a good part of theirs.
+# clang-tidy comes last: beside the tests it would take the processors from programs that are timed.
 check: setup-test
 	@$(MAKE) lint-text
-	@trap 'kill $$linting 2>/dev/null' EXIT; \
-	    chrt --idle 0 $(MAKE) lint-native >build/lint-native.log 2>&1 & linting=$$!; \
-	    $(MAKE) all-tests COVERAGE='--cov --cov-report='; tested=$$?; \
-	    wait $$linting; linted=$$?; cat build/lint-native.log; exit $$((tested || linted))
+	@$(MAKE) all-tests COVERAGE='--cov --cov-report='
+	@$(MAKE) lint-native
 	@share=$$($(BIN)/coverage report --format=total) && \
 	    echo "coverage: tests with fakes run $$share % of the statements of src/tare in their own processes"
 

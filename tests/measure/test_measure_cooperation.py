@@ -235,7 +235,10 @@ def test_what_is_left_of_a_launcher_is_told(context: Context, monkeypatch: pytes
 
 def test_who_prints_too_much_is_told_so(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the limit of a file, before the memory of the launcher, which is less than the nodes', is full."""
-    monkeypatch.setattr(seats, "_LAUNCHER_MEMORY_BYTE", 64 * MEBIBYTE)
+    monkeypatch.setattr(
+        seats, "_LAUNCHER_MEMORY_BYTE", 128 * MEBIBYTE
+    )  # twice what mpirun needs on a quiet host
+    monkeypatch.setattr(seats.Seat, "file_limit_byte", 32 * MEBIBYTE)
     outcome = outcome_of(context, "head", "-c", "100000000", "/dev/zero")
     assert outcome.status is Status.FAILED
     assert outcome.reason is not None

@@ -19,7 +19,7 @@ from tare.host.cgroups.group import Group
 from tare.host.cgroups.hierarchies import UNIFIED, V1, V2, Hierarchies, find_hierarchies
 from tare.host.cgroups.path import levels
 
-_LIMIT_S = 2.0
+_LIMIT_S = 5.0
 _LOOK_S = 50e-6
 """Version 1 gives no notice when it is done; a freeze takes about 0.1 ms."""
 _NOTICE_S = 0.01
