@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.commands import weigh
+from tare.commands import weigh, weigh_environments
 from tare.commands.line import Shown
 from tare.commands.weigh import run_weigh
 from tare.commands.weigh_files import WeighOptions
@@ -61,6 +61,7 @@ def workload(options: WeighOptions, requests: list[Request]) -> Workload:
         ({"host_variables": ("A=1",)}, "add --against host"),
         ({"against": "host", "host_variables": ("TARE_NO_SUCH",)}, "is not set here"),
         ({"environments": ("native",)}, "name another"),
+        ({"environments": ("fake", "host")}, "write --against host"),
         ({"environments": ("dokcer",)}, "did you mean"),
         ({"blocks": -3}, "blocks must be 1 to 1000"),
         ({"blocks": 0}, "blocks must be 1 to 1000"),
@@ -189,7 +190,7 @@ def test_without_a_name_only_environments_that_can_take_turns_are_weighed(
             "qemu": Probe(usable=True, emulated=True),
         }
 
-    monkeypatch.setattr(weigh, "probe_all", probes)
+    monkeypatch.setattr(weigh_environments, "probe_all", probes)
     request = asked(replace(ASKED, environments=()), requests)
     assert [environment.name for environment in request.campaign.environments] == ["lxc"]
     assert capsys.readouterr().err.splitlines() == [
@@ -247,7 +248,7 @@ def test_environments_that_nobody_named_are_left_out_in_a_line_if_they_cannot_ha
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     probes = {name: Probe(usable=True) for name in ("bubblewrap", "openvz", "qemu")}
-    monkeypatch.setattr(weigh, "probe_all", lambda *_: probes)
+    monkeypatch.setattr(weigh_environments, "probe_all", lambda *_: probes)
     options = replace(ASKED, environments=(), devices=("nvidia",))
     run_weigh(options, Path("result"), "default", Shown())
     said = capsys.readouterr().err.splitlines()

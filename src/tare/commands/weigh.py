@@ -2,7 +2,6 @@
 """``tare weigh``: the user's own command, natively and in every environment here."""
 
 import math
-import os
 import re
 import shlex
 import sys
@@ -14,15 +13,13 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from tare.analyze.answers import joined
-from tare.commands.doctor import PROBE_LIMIT_S, probe_all
 from tare.commands.images_made import image_of_command, image_to_use
 from tare.commands.line import Shown
 from tare.commands.plan import show_plan
 from tare.commands.run import budget_s, new_folder, run_and_show
+from tare.commands.weigh_environments import host_arm, technologies_of
 from tare.commands.weigh_files import WeighOptions, asked, binds_of, directory_of, remarks
-from tare.environments import PROVIDERS
-from tare.errors import ExitCode, HostError, ImageError, InputError
+from tare.errors import ExitCode, ImageError, InputError
 from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
 from tare.host.privileges import ordinary_user
@@ -33,13 +30,11 @@ from tare.measure.campaign import Request
 from tare.measure.image_config import as_the_image_says
 from tare.measure.launches import require_launches
 from tare.plan.campaign import Campaign, with_overrides
-from tare.plan.entries import unknown_technology
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
 from tare.plan.written import duration_s, normal_device, parse_bind, quantity
 from tare.records import (
     HOST_FILES,
-    NATIVE,
     USUAL_BOUNDS,
     USUAL_MARGIN,
     Environment,
@@ -58,11 +53,6 @@ from tare.workloads.mpi import Launcher
 _DEFAULT_BLOCKS = 10
 _TIME_LIMIT = "1h"
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
-_FINDS_SOFTWARE = ("PATH", "LD_LIBRARY_PATH")
-_NOT_BY_DEFAULT = {NATIVE, HOST_FILES, "chroot", "custom", "fake", "ssh", "vmware"}
-"""Names that are no environment by themselves, or need options that only a campaign file can give."""
-_LEAST = "bubblewrap"
-"""The environment that needs least: one small program."""
 _OPTION_OF = {
     "figures": "--metric",
     "unit": "--unit",
@@ -81,7 +71,7 @@ def run_weigh(
     image = image_to_use(image_name, make=False)
     config = _config(image)
     options = _with_entrypoint(options, config)
-    technologies, absent = _technologies(options)
+    technologies, absent = technologies_of(options)
     campaign = _campaign(options, technologies)
     if not shown.quiet:
         _say([*absent, *_unapplied(config), *remarks(options, campaign)])
@@ -168,7 +158,7 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
     campaign = Campaign(
         name="weigh",
         environments=(
-            *_host_arm(options, network),
+            *host_arm(options, network),
             *(Environment(name=name, technology=name, network=network) for name in technologies),
         ),
         layouts=(layout,),
@@ -193,27 +183,6 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         seed=options.seed,
         user=options.user,
     )
-
-
-def _host_arm(options: WeighOptions, network: NetworkKind | None) -> tuple[Environment, ...]:
-    """The host's own files with what a shell there would find its programs and libraries by: modules set that."""
-    if options.against is None:
-        return ()
-    stated = [f"{name}={os.environ[name]}" for name in _FINDS_SOFTWARE if os.environ.get(name)]
-    variables = [*stated, *map(_host_variable, options.host_variables)]
-    own = network or NetworkKind.HOST  # native's
-    return (
-        Environment(name=HOST_FILES, technology=HOST_FILES, network=own, options={"variables": variables}),
-    )
-
-
-def _host_variable(text: str) -> str:
-    name, separator, _ = text.partition("=")
-    if separator and name:
-        return text
-    if name not in os.environ:
-        raise InputError(f"--host-var: {name!r} is not set here; load the module first, or write NAME=VALUE")
-    return f"{name}={os.environ[name]}"
 
 
 def _memory_byte(text: str | None) -> int:
@@ -326,47 +295,6 @@ def _way(options: WeighOptions) -> Way:
         return Way.SLICES
     whole = options.whole or options.profile or options.metrics or options.devices
     return Way.WHOLE if whole else Way.FREEZER
-
-
-def _technologies(options: WeighOptions) -> tuple[list[str], list[str]]:
-    """The technologies to weigh, and what to say about the others; those named are taken as they are."""
-    for name in options.environments:
-        if name not in PROVIDERS:
-            raise InputError(f"--env: {unknown_technology(name, PROVIDERS)}")
-    named = [name for name in dict.fromkeys(options.environments) if name != NATIVE]
-    if options.environments and not named:
-        raise InputError("--env: native is what the others are compared with, and always runs; name another")
-    if not named:
-        return _usable(with_devices=bool(options.devices))
-    for name in named if options.devices else ():
-        if why := PROVIDERS[name].refuse_devices({}):
-            raise InputError(f"--device: {name} cannot have any: {why}")
-    return named, []
-
-
-def _usable(*, with_devices: bool) -> tuple[list[str], list[str]]:
-    """All that work here and can take turns with each other: one that cannot would cost all of them their precision."""
-    candidates = {name: PROVIDERS[name] for name in PROVIDERS if name not in _NOT_BY_DEFAULT}
-    probes = probe_all(candidates, PROBE_LIMIT_S)
-    here = [name for name, probe in probes.items() if probe.usable]
-    usable = [name for name in here if not candidates[name].own_kernel and not probes[name].emulated]
-    refusing = [name for name in usable if with_devices and candidates[name].refuse_devices({})]
-    usable = [name for name in usable if name not in refusing]
-    if not usable:
-        least = probes[_LEAST].remedy if _LEAST in probes else ""
-        raise HostError(
-            "no environment is usable here, so there is nothing to compare; tare doctor says what each needs"
-            + (f". The least is {_LEAST}: {least}" if least else "")
-        )
-    apart, absent = sorted(set(here) - {*usable, *refusing}), sorted(set(probes) - set(here))
-    why = []
-    if absent:
-        why.append(f"{joined(absent)} (not usable here: tare doctor)")
-    if apart:
-        why.append(f"{joined(apart)} (own kernel: --env)")
-    if refusing:
-        why.append(f"{joined(refusing)} (no devices of the host)")
-    return usable, [f"left out: {'; '.join(why)}"] if why else []
 
 
 def _layout(options: WeighOptions) -> Layout:

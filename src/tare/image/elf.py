@@ -180,9 +180,9 @@ def needed_libraries(program: str, files: Files, library_path: Sequence[str] = (
         for name in linked.needed:
             if name in libraries:
                 continue
-            libraries[name] = place = _place(name, folders, files, own.machine)
-            if place is not None and (below := files.linked(place)) is not None:
-                waiting.append((below, place))
+            library = _library(name, folders, files, own.machine)
+            libraries[name] = None if library is None else library[1]
+            waiting += [] if library is None else [library]
     if own.interpreter is not None:
         libraries.setdefault(PurePosixPath(own.interpreter).name, files.real(own.interpreter))
     return libraries
@@ -199,12 +199,13 @@ def _own_folders(linked: Linked, path: str) -> list[str]:
     return [folder.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for folder in linked.searched]
 
 
-def _place(name: str, folders: Sequence[str], files: Files, machine: str) -> str | None:
+def _library(name: str, folders: Sequence[str], files: Files, machine: str) -> tuple[Linked, str] | None:
+    """What the first that fits states, and its real path inside."""
     candidates = [name] if name.startswith("/") else [f"{folder}/{name}" for folder in folders]
     for candidate in candidates:
         real = files.real(candidate) if candidate.startswith("/") else None
         if real is not None and (linked := files.linked(real)) is not None and linked.machine == machine:
-            return real
+            return linked, real
     return None
 
 
