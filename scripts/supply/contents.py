@@ -40,7 +40,7 @@ main()
 """
 COPYRIGHT = """Tare is under the Apache License 2.0; its text follows.
 
-/usr/lib/tare/lib/packages also has, unchanged, other Python packages on their own terms, each of which stands in the
+/usr/lib/tare/lib/packages also has, unchanged, other Python packages on their own terms, each of them stated in the
 package's folder *.dist-info. The programs in tare/image/programs contain parts of the GNU C library (LGPL 2.1 or later)
 and of GCC's libraries (GPL 3 with the runtime library exception); Tare's repository has their sources, from which they
 can be linked again.

@@ -165,13 +165,13 @@ class TestMaking:
         (tmp_path / "image").mkdir()
         sifs = sifs_directory()
         content, new = sifs / ".new.squashfs", sifs / ".new.sif"
-        told = f"env APPTAINER_CONFIGDIR={tmp_path} apptainer --silent --nocolor sif"
+        command = f"env APPTAINER_CONFIGDIR={tmp_path} apptainer --silent --nocolor sif"
         calls = parse(f"""
 $ mksquashfs {tmp_path}/image {content} -noappend -no-progress -quiet -comp gzip
 @ write {content} hsqs
-$ {told} new {new}
+$ {command} new {new}
 @ write {new} SIF
-$ {told} add --datatype 4 --parttype 2 --partfs 1 --partarch 2 {new} {content}
+$ {command} add --datatype 4 --parttype 2 --partfs 1 --partarch 2 {new} {content}
 """)
         monkeypatch.setattr(apptainer_sif, "scratch_folder", lambda _: nullcontext(tmp_path))
         monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "host", "6", "", "x86_64")))
@@ -195,8 +195,8 @@ class TestObstacle:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with only_tools(monkeypatch, tmp_path / "bin", [], set()):
-            found = apptainer_sif.obstacle()
-        assert found == Obstacle("mksquashfs is missing, which makes a SIF", "apt-get install squashfs-tools")
+            why = apptainer_sif.obstacle()
+        assert why == Obstacle("mksquashfs is missing, which makes a SIF", "apt-get install squashfs-tools")
 
     @pytest.mark.parametrize(
         ("tools", "device", "reason"),
@@ -215,9 +215,9 @@ class TestObstacle:
         real = os.access
         monkeypatch.setattr(os, "access", lambda path, mode: path != closed and real(path, mode))
         with only_tools(monkeypatch, tmp_path / "bin", [], tools):
-            found = apptainer_sif.obstacle()
-        assert found is not None
-        assert found.reason == reason
+            why = apptainer_sif.obstacle()
+        assert why is not None
+        assert why.reason == reason
 
     @pytest.mark.usefixtures("root")
     def test_a_host_whose_kernel_mounts_none_says_so(
@@ -230,10 +230,10 @@ class TestObstacle:
             "$ unshare mount\n! mount: failed to setup loop device\n= 32"
         )
         with only_tools(monkeypatch, tmp_path / "bin", calls, {"mksquashfs", "unshare"}):
-            found = apptainer_sif.obstacle()
-        assert found is not None
-        assert found.reason == "no SIF can be mounted here: mount: failed to setup loop device"
-        assert "loop" in found.remedy
+            why = apptainer_sif.obstacle()
+        assert why is not None
+        assert why.reason == "no SIF can be mounted here: mount: failed to setup loop device"
+        assert "loop" in why.remedy
 
 
 @pytest.mark.usefixtures("root")

@@ -127,8 +127,8 @@ def test_imb_gives_the_time_of_each_size_in_every_run() -> None:
 
 
 def test_npb_gives_rate_and_time_of_each_verified_run() -> None:
-    one = (OUTPUTS / "npb-reference/cg-two-ranks/stdout.txt").read_text()
-    read = of_text(one + one.replace("SUCCESSFUL", "UNSUCCESSFUL") + one)
+    printed = (OUTPUTS / "npb-reference/cg-two-ranks/stdout.txt").read_text()
+    read = of_text(printed + printed.replace("SUCCESSFUL", "UNSUCCESSFUL") + printed)
     subject = "NPB CG class S, processes = 2"
     assert values(read.readings, subject, "operation_per_s") == [114.13e6, 114.13e6]
     assert values(read.readings, subject, "timed_region_s") == [0.58, 0.58]
@@ -207,11 +207,11 @@ def test_a_broken_output_is_refused_with_its_reason(name: str, whole: str, broke
 
 
 def test_an_output_of_npb_that_ends_within_a_run_is_refused() -> None:
-    one = (OUTPUTS / "npb-reference/cg-two-ranks/stdout.txt").read_text()
+    printed = (OUTPUTS / "npb-reference/cg-two-ranks/stdout.txt").read_text()
     with pytest.raises(ValueError, match="ends within a run"):
-        of_text(one + one.partition("npb@")[0])
+        of_text(printed + printed.partition("npb@")[0])
     with pytest.raises(ValueError, match="no block of results"):
-        of_text(one.replace(" CG Benchmark C", " Benchmark C"))
+        of_text(printed.replace(" CG Benchmark C", " Benchmark C"))
 
 
 @pytest.mark.parametrize(

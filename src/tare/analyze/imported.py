@@ -38,7 +38,7 @@ class _Compared:
 def compare_imported(read: ImportedMeasurements) -> ImportedComparison:
     """Compare every arm with the first: never paired, and all claims in one family.
 
-    Nobody declared before the start which metric matters, so the family is that of exploratory claims, by Benjamini and
+    Nobody declared before the start which metric matters, so all claims are one exploratory family, by Benjamini and
     Hochberg's procedure.
     """
     arms = tuple(dict.fromkeys(series.arm for series in read.series))

@@ -21,7 +21,7 @@ _LOG_EVERY_S = 10.0
 _LONG_S = 600.0
 """A run that is expected to take longer is asked about."""
 _WAITED_S = 60.0
-"""A plan that takes less stands in the line of progress, and is gone with it."""
+"""A plan that takes less is shown in the line of progress, and goes with it."""
 _BEFORE_THE_FIRST = -1
 _USUAL_COLUMNS = 80
 
