@@ -128,7 +128,7 @@ def _point(point: CurvePoint) -> PointEstimate:
     logs = hodges_lehmann([math.log(value) for value in point.values])
     contrast = against_natives(point.log_ratios, point.control_log_ratios)
     return PointEstimate(
-        x=point.x,
+        at=point.at,
         value=transformed(logs, _value),
         overhead=as_fraction(estimate(contrast)) if point.log_ratios else None,
     )

@@ -216,7 +216,7 @@ class HelperCost:
 class PointEstimate:
     """One point of a curve, taken by itself: the intervals of several points do not hold jointly."""
 
-    x: float
+    at: tuple[float, ...]
     value: Estimate
     """In the curve's unit: Hodges-Lehmann of the values' logarithms."""
     overhead: Estimate | None

@@ -11,7 +11,7 @@ from tare.drawing.canvas import Canvas, Row
 from tare.drawing.marks import CONTROL, PAPER, MarkStyle
 from tare.drawing.words import quantity
 from tare.foreign import one_line
-from tare.records import NATIVE, CurveEstimate, Estimate, PointEstimate
+from tare.records import NATIVE, CurveEstimate, Dimension, Estimate, PointEstimate
 from tare.report.curves import CurveMetric, place_label, point_said
 
 _HEADING_PX, _NAME_PX, _TICKS_PX = 26.0, 24.0, 24.0
@@ -76,16 +76,17 @@ def curve_chart(
     metric: CurveMetric, looks: Mapping[str, MarkStyle], margin: float, frame: CurveFrame
 ) -> dict[str, Any]:
     """Describe the chart in Vega-Lite; ``margin`` is the fraction that counts as no difference."""
-    across = place_axis(metric.places, metric.x_unit, frame.label_px, frame.plot_px)
+    scale = PlaceScale.of(metric.places, metric.dimension)
+    across = place_axis(scale, metric.places, frame.label_px, frame.plot_px)
     values = _Panel(_value_axis(metric, frame), _HEADING_PX, frame.values_px)
     top = values.bottom + _TICKS_PX + _HEADING_PX
     strips = list(_strips(metric, ratios(metric, margin, frame), frame, top))
     bottom = max(panel.bottom for panel in (values, *strips))
     canvas = Canvas(across, Axis(low=bottom, high=0), frame.font_px)
     _rule(canvas, (values, *strips), across)
-    _draw_values(canvas, metric, looks, values, frame)
+    _draw_values(canvas, metric, looks, values, frame, scale)
     for curve, strip in zip(metric.environments, strips, strict=False):
-        overheads = [(power(point.x, metric.x_unit), point.overhead) for point in curve.points]
+        overheads = [(scale.at(point.at[0]), point.overhead) for point in curve.points]
         drawn = [(x, overhead) for x, overhead in overheads if overhead is not None]
         _draw_band(canvas, drawn, looks[curve.curve.environment], strip)
         _draw_line(canvas, drawn, looks[curve.curve.environment], strip)
@@ -152,7 +153,12 @@ def _levels(panel: _Panel, across: Axis, darker: float | None = None) -> Iterato
 
 
 def _draw_values(
-    canvas: Canvas, metric: CurveMetric, looks: Mapping[str, MarkStyle], panel: _Panel, frame: CurveFrame
+    canvas: Canvas,
+    metric: CurveMetric,
+    looks: Mapping[str, MarkStyle],
+    panel: _Panel,
+    frame: CurveFrame,
+    scale: "PlaceScale",
 ) -> None:
     """All curves in one panel, native below the others.
 
@@ -162,20 +168,20 @@ def _draw_values(
     for number, curve in enumerate(metric.curves):
         look = looks.get(curve.curve.environment, CONTROL)
         points = [(point, _logarithms(point.value)) for point in curve.points]
-        _draw_line(canvas, [(power(point.x, metric.x_unit), value) for point, value in points], look, panel)
+        _draw_line(canvas, [(scale.at(point.at[0]), value) for point, value in points], look, panel)
         first = apart * number / len(metric.curves)
         places = {round(first + apart * step) for step in range(len(points))}
         marked = [each for position, each in enumerate(points) if position in places]
-        rows = [_mark(curve, point, value, look, panel) for point, value in marked]
+        rows = [
+            {**_mark(curve, point, value, look, panel), **dict.fromkeys(("x", "x2"), scale.at(point.at[0]))}
+            for point, value in marked
+        ]
         canvas.lines([row for row in rows if row["y2"] is not None], stroke_px=1.8)
         canvas.points([row | {"y": row["middle"]} for row in rows], size=42)
 
 
 def _mark(curve: CurveEstimate, point: PointEstimate, value: Estimate, look: MarkStyle, panel: _Panel) -> Row:
-    x = power(point.x, curve.curve.x_unit)
     return {
-        "x": x,
-        "x2": x,
         "middle": panel.y(value.point),
         "y": None if value.low is None else panel.y(value.low),
         "y2": None if value.high is None else panel.y(value.high),
@@ -249,26 +255,60 @@ def _text(y: float, text: str) -> Row:
     return {"y": y, "text": text, "ink": "var(--ink)"}
 
 
-def power(place: float, unit: str) -> float:
-    """A place as a power of two where it is in bytes, else of ten: how it stands on a ``place_axis``."""
-    return math.log2(place) if unit == "B" else math.log10(place)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceScale:
+    """How places stand on a logarithmic axis: as powers of two where they are bytes, else of ten.
+
+    0 has no logarithm: it stands one octave, or a third of a decade, before the least place above it.
+    """
+
+    dimension: Dimension
+    zero: float
+    """The power at which 0 stands."""
+
+    @classmethod
+    def of(cls, places: Iterable[float], dimension: Dimension) -> "PlaceScale":
+        """The scale of these places."""
+        least = min((place for place in places if place > 0), default=1.0)
+        step = 1.0 if dimension.unit == "B" else 1 / 3
+        return cls(dimension=dimension, zero=_power(least, dimension) - step)
+
+    @property
+    def base(self) -> float:
+        return 2.0 if self.dimension.unit == "B" else 10.0
+
+    def at(self, place: float) -> float:
+        """Where a place stands."""
+        return _power(place, self.dimension) if place > 0 else self.zero
 
 
-def place_axis(places: Iterable[float], unit: str, label_px: float, width_px: float) -> Axis:
-    """The ``x`` of curves; ``label_px`` is the room that a label needs."""
-    powers = [power(place, unit) for place in places]
+def _power(place: float, dimension: Dimension) -> float:
+    return math.log2(place) if dimension.unit == "B" else math.log10(place)
+
+
+def place_axis(scale: PlaceScale, places: Iterable[float], label_px: float, width_px: float) -> Axis:
+    """The axis of places; ``label_px`` is the room that a label needs. 0 has a tick of its own."""
+    known = set(places)
+    powers = [scale.at(place) for place in known]
     low, high = min(powers), max(powers)
     low, high = (low - 0.5, high + 0.5) if high - low < 1 else (low, high)
     room = 0.012 * (high - low)
     per_power_px = width_px / (high - low + 2 * room)
     step = next((each for each in _OCTAVES if each * per_power_px >= label_px), _OCTAVES[-1])
-    ticks = [float(power) for power in range(math.ceil(low), math.floor(high) + 1) if power % step == 0]
+    first = scale.zero + label_px / per_power_px if 0 in known else low
+    ticks = [float(power) for power in range(math.ceil(first), math.floor(high) + 1) if power % step == 0]
+    shown = [*([(scale.zero, 0.0)] if 0 in known else []), *((tick, scale.base**tick) for tick in ticks)]
     return Axis(
         low=low - room,
         high=high + room,
-        ticks=tuple(ticks),
-        labels=tuple(place_label((2.0 if unit == "B" else 10.0) ** tick, unit) for tick in ticks),
+        ticks=tuple(tick for tick, _ in shown),
+        labels=tuple(_short(place_label(place, scale.dimension)) for _, place in shown),
     )
+
+
+def _short(label: str) -> str:
+    """Without the name of what is counted: the axis has it in its caption."""
+    return label.rpartition(" = ")[2]
 
 
 def value_axis(values: Iterable[float], unit: str, height_px: float) -> Axis:
