@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tare.drawing.axis import Axis
 from tare.records import Dimension
-from tare.report.curve_chart import WIDE, PlaceScale, place_axis, ratio_axis, value_axis
+from tare.report.curve_axes import PlaceScale, place_axis, ratio_axis, value_axis
+from tare.report.curve_chart import WIDE
 from tests.report.curve_example import SIZE, SIZES
 
 OVERHEADS = st.lists(st.floats(-0.99, 1e4), min_size=1, max_size=40)

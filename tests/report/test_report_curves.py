@@ -24,7 +24,6 @@ from tare.report.curve_chart import (
 from tare.report.curves import (
     CurveMetric,
     curve_metrics,
-    place_label,
     ratio,
     ratio_interval,
     shown_places,
@@ -32,6 +31,7 @@ from tare.report.curves import (
 )
 from tare.report.document import render_report
 from tare.report.machine import to_json
+from tare.report.places import place_label
 from tare.report.table import print_tables
 from tare.units import DASH
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload

@@ -13,8 +13,11 @@ from tare.drawing.table import add_name_column, name_cell, name_width, ruled_tab
 from tare.drawing.words import NO_VALUE, counted, least_level, prefixed, quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Dimension, Direction, Estimate, PointEstimate
+from tare.report.dimensions import projected
+from tare.report.places import place_label
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, in_unit, key
-from tare.units import DASH, KIBIBYTE, MEBIBYTE, format_byte, parse_byte
+from tare.report.together import together_said
+from tare.units import DASH, KIBIBYTE, MEBIBYTE
 
 POINTWISE = (
     "Each interval holds for its own point only: among many, some miss their true value by chance, so read runs of "
@@ -27,8 +30,6 @@ _FIGURES_WIDTH = 63
 _SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)
 _SHOWN_OTHERS = 5
 _SIZE = Dimension("size", "B")
-_MOST_EXACT_BYTE = 1 << 53
-"""A size beyond it has more digits than a number keeps."""
 _SAME_RATIO = 0.001
 """Printed digits of a time and of a rate round apart by less than a thousandth."""
 
@@ -91,15 +92,12 @@ class CurveMetric:
 
 
 def curve_metrics(analysis: Analysis) -> tuple[CurveMetric, ...]:
-    """Cell after cell, each metric's curves together, in the order of the analysis."""
-    by_metric: dict[tuple[Cell, str, str, Direction, tuple[Dimension, ...]], list[CurveEstimate]] = {}
-    for estimate in analysis.curves:
-        curve = estimate.curve
-        key = (curve.cell, curve.metric, curve.unit, curve.direction, curve.dimensions)
-        by_metric.setdefault(key, []).append(estimate)
+    """Cell after cell, each metric's curves over one dimension, in the order of the analysis."""
     metrics: list[CurveMetric] = []
-    for key, curves in by_metric.items():
-        metric = CurveMetric(cell=key[0], curves=tuple(curves))
+    for curves in projected(analysis.curves):
+        if len(curves[0].curve.dimensions) > 1:
+            continue
+        metric = CurveMetric(cell=curves[0].curve.cell, curves=curves)
         alike = (
             earlier.name
             for earlier in metrics
@@ -139,19 +137,6 @@ def shown_places(metric: CurveMetric) -> tuple[float, ...]:
         return tuple(places[round(last * number / max(count - 1, 1))] for number in range(count))
     known = {place for place in places if place in _SHOWN_BYTE}
     return tuple(sorted(known | {places[0], places[-1]}))
-
-
-def place_label(place: float, dimension: Dimension) -> str:
-    """``"64 KiB"``: bytes in powers of 1024 where that is exact; SI prefixes; ``"ranks = 4"`` for a count."""
-    name, unit = dimension
-    if unit is None:
-        return f"{name} = {place:.10g}"
-    if unit != "B":
-        return quantity(place, unit)
-    if place > _MOST_EXACT_BYTE:
-        return f"{place:.3g} B"
-    short = format_byte(place)
-    return short if parse_byte(short) == place else f"{place:.0f} B"
 
 
 def value_interval(estimate: Estimate, unit: str) -> str:
@@ -208,6 +193,13 @@ def point_said(curve: CurveEstimate, point: PointEstimate) -> str:
     return f"{value}; {against}, n = {point.overhead.n}"
 
 
+def curve_sentences(metric: CurveMetric) -> tuple[str, ...]:
+    """What each environment's curve shows as a whole, where its band does; not again for the same ratios."""
+    if metric.same_ratios:
+        return ()
+    return tuple(filter(None, map(together_said, metric.environments)))
+
+
 class PointShape(JsonShape):
     """A point with a complete block, by rising coordinates.
 
@@ -219,6 +211,10 @@ class PointShape(JsonShape):
     value: EstimateShape = key("in the metric's own unit")
     overhead: EstimateShape | None = key(
         "against native, as `typical` in a verdict; `null` for native itself"
+    )
+    together: EstimateShape | None = key(
+        "the mean overhead with the interval that holds for all points of the curve together; `null` as `overhead`, "
+        "and with fewer than six blocks that all points have"
     )
 
 
@@ -251,7 +247,13 @@ class CurveShape(JsonShape):
 
 def _point(point: PointEstimate, unit: str) -> PointShape:
     x = point.at[0] if len(point.at) == 1 else None
-    return PointShape(x=x, at=list(point.at), value=in_unit(point.value, unit), overhead=point.overhead)
+    return PointShape(
+        x=x,
+        at=list(point.at),
+        value=in_unit(point.value, unit),
+        overhead=point.overhead,
+        together=point.together,
+    )
 
 
 def _x_unit(dimensions: Sequence[Dimension]) -> str | None:
@@ -305,7 +307,8 @@ def print_curves(metrics: Iterable[CurveMetric], console: Console, *, show_all: 
     every = list(metrics)
     shown = every if show_all else every[:1]
     for metric in shown:
-        console.print(Text(), _title(metric), _table(metric, console.width), sep="\n")
+        said = map(Text, curve_sentences(metric))
+        console.print(Text(), _title(metric), _table(metric, console.width), *said, sep="\n")
     if shown:
         console.print(Text(f"{POINTWISE}. {UNITS}.", style="dim"))
     if hidden := len(every) - len(shown):
