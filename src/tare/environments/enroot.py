@@ -3,11 +3,12 @@
 
 The root is Tare's layer over the image, in the place of what ``enroot create`` unpacks. By itself enroot shows the
 host's /dev, /sys and names of hosts and users, and a /tmp in memory; Tare's nodes have their own, by one mount over
-all of them. No mounts.d, hooks.d, environ.d or enroot.conf of the host or the user takes part, and every setting has
-enroot's own default. Sources: enroot's doc/configuration.md, doc/image-format.md and doc/cmd/start.md.
+all of them. No mounts.d, hooks.d or environ.d of the host or the user takes part, and the settings of a start are
+enroot's own defaults, whatever enroot.conf says. Sources: enroot's doc/configuration.md, image-format.md, cmd/start.md.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,15 +27,17 @@ _INSTALL = "install a release from github.com/NVIDIA/enroot; distributions have 
 _ALLOW = (
     "allow user namespaces: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
 )
+_MADE = ("DATA", "RUNTIME", "CACHE")
+"""Folders that enroot makes, whatever it is told to do."""
 _NAMESPACES = ["enroot-nsenter", "--user", "--mount", "true"]
 _SEEN = "/mnt"
 """Where enroot sees the node, in a mount namespace: its paths have no spaces, and the node's folder is closed."""
 _SHOWING = (
-    'mkdir "$0" && mount -t tmpfs -o mode=755 tare "$0" && mkdir -m 755 "$0/root" "$0/all" "$0/none" && '
+    'mkdir "$0" && mount -t tmpfs -o size=64k,mode=755 tare "$0" && mkdir -m 755 "$0/root" "$0/all" "$0/none" && '
     'mkdir -m 1777 "$0/run" && echo \'exec "$@" 3>&-\' >"$0/rc" && mount --bind "$1" "$0/root" && '
     f'mount --rbind "$1" "$0/all" && mount --rbind "$0" {_SEEN} && shift && exec "$@"'
 )
-"""Show the root without what is mounted below, as enroot takes it; all of it; and, for /etc/rc, a script of no words."""
+"""Show the root without what is mounted below, as enroot takes it; all of it; and a script in place of its /etc/rc."""
 _SETTINGS = {
     "DATA_PATH": _SEEN,
     "RUNTIME_PATH": f"{_SEEN}/run/node",
@@ -45,7 +48,7 @@ _SETTINGS = {
     **dict.fromkeys(("ALLOW_SUPERUSER", "REMAP_ROOT"), "no"),
     **dict.fromkeys(("UNSHARE_PID", "UNSHARE_NET", "UNSHARE_IPC", "UNSHARE_UTS"), "no"),
 }
-"""Beside folders, enroot's defaults: what a variable says goes before enroot.conf."""
+"""Folders, and defaults of enroot's: a variable goes before enroot.conf."""
 _LOCK = ".lock"
 """The file in the root that enroot opens as it starts, following a link."""
 
@@ -64,32 +67,35 @@ class Enroot(AlsoUnprivileged):
 
     def start(self, spec: NodeSpec) -> Node:
         if (spec.image_root / _LOCK).is_symlink():
-            raise NodeError(f"the image's /{_LOCK} is a link; enroot would write to the host's file of that name")
-        if ordinary_user():
-            node = unprivileged.start(spec, _run(spec), system=True, attends=True)
-        else:
-            node = _start(spec)
+            raise NodeError(
+                f"the image's /{_LOCK} is a link, by which enroot would write to the host: remove it"
+            )
+        node = _start_as_user(spec) if ordinary_user() else _start(spec)
         return replace(node, facts={**node.facts, "root files": "unpacked, in Tare's layer"})
 
     def prefix(self, node: Node) -> list[str]:
-        """Not ``enroot exec``: it gives a command of root's rights to gain privileges, which the first process lacks."""
+        """Not ``enroot exec``: its command may gain privileges, as those of ``enroot start`` may not."""
         return confined.enter_attended(node.spec)
 
 
 def _probe_tool() -> Probe:
-    with scratch_folder("enroot") as folder:
-        folders = (f"ENROOT_{name}_PATH={folder}" for name in ("DATA", "RUNTIME", "CACHE"))  # it makes them
-        probe = confined.probe_version(["env", *folders, "enroot", "version"], "enroot")
-    if not probe.usable:
-        return replace(probe, remedy=_INSTALL)
     try:
+        with scratch_folder("enroot") as folder:
+            variables = {f"ENROOT_{name}_PATH": str(folder) for name in _MADE}
+            said = process.run(["enroot", "version"], timeout_s=_PROBE_LIMIT_S, variables=variables)
         tried = process.run(_NAMESPACES, timeout_s=_PROBE_LIMIT_S)
     except NodeError as error:
         return Probe(usable=False, reason=str(error), remedy=_INSTALL)
+    if said.code != 0 or not (version := re.fullmatch(r"\d+\.\d+\.\d+\S*", said.stdout.strip())):
+        return Probe(usable=False, reason=f"enroot fails: {said.last_words}", remedy=_INSTALL)
     if tried.code != 0:
         reason = f"enroot cannot make its namespaces: {tried.last_words}"
         return Probe(usable=False, reason=reason, remedy=_ALLOW)
-    return replace(probe, version=f"enroot {probe.version}")
+    return Probe(usable=True, version=f"enroot {version[0]}")
+
+
+def _start_as_user(spec: NodeSpec) -> Node:
+    return unprivileged.start(spec, _run(spec), system=True, attends=True)
 
 
 def _start(spec: NodeSpec) -> Node:
@@ -119,7 +125,7 @@ def _hand_over(lock: Path, work: Path, user: User) -> None:
 def _run(spec: NodeSpec) -> list[str]:
     """The argv that runs enroot, as ``spec.user`` where there is one: inside there is nobody else to become."""
     show = ["sh", "-c", _SHOWING, str(spec.directory / "layer" / "enroot"), str(spec.directory / "root")]
-    drop = [] if spec.user is None else [f"{_SEEN}/root{TOOLS_DIRECTORY}/drop", "--user", str(spec.user), "--"]
+    drop = [f"{_SEEN}/root{TOOLS_DIRECTORY}/drop", "--user", str(spec.user), "--"] if spec.user else []
     settings = [f"ENROOT_{name}={value}" for name, value in _SETTINGS.items()]
     mount = ["--mount", f"{_SEEN}/all:/:none:rbind"]
     return [
