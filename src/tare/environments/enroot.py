@@ -4,7 +4,7 @@
 The root is Tare's layer over the image, in the place of what ``enroot create`` unpacks. By itself enroot shows the
 host's /dev, /sys and names of hosts and users, and a /tmp in memory; Tare's nodes have their own, by one mount over
 all of them. No mounts.d, hooks.d or environ.d of the host or the user takes part, and the settings of a start are
-enroot's own defaults, whatever enroot.conf says. Sources: enroot's doc/configuration.md, image-format.md, cmd/start.md.
+enroot's own defaults, whatever enroot.conf says. Sources: enroot's documents "Configuration", "Image format", "start".
 """
 
 import os
