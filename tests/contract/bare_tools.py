@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
+from tests.contract.reach import ORDINARY
+
 from tare.engines import engine
 from tare.environments.apptainer import rights as apptainer_rights
 from tare.environments.crun import hiding as crun_hiding
@@ -178,7 +180,26 @@ def _crun(root: Path, words: list[str]) -> Iterator[list[str]]:
         yield [*crun_hiding(), *crun, "run", f"--bundle={bundle}", words[-1]]
 
 
-OF_THE_USER = {"charliecloud"}
+@contextmanager
+def _enroot(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """With its own hooks and mounts, in a root that is the user's, as ``enroot create`` leaves it, and has a shell."""
+    for library in [Path("/bin/sh"), *_libraries(Path("/bin/sh"))]:
+        (root / library.parent.relative_to("/")).mkdir(parents=True, exist_ok=True)
+        shutil.copy2(library, root / library.relative_to("/"))
+    subprocess.run(["chown", "-R", str(ORDINARY), str(root)], check=True)
+    notes = root.parent / "enroot"
+    notes.mkdir()
+    notes.chmod(0o777)
+    places = [f"ENROOT_{name}_PATH={notes}/{name}" for name in ("RUNTIME", "CACHE", "CONFIG")]
+    yield ["env", f"ENROOT_DATA_PATH={root.parent}", *places, "enroot", "start", "--rw", root.name, *words]
+
+
+def _libraries(program: Path) -> list[Path]:
+    said = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
+    return [Path(word) for word in said.split() if word.startswith("/")]
+
+
+OF_THE_USER = {"charliecloud", "enroot"}
 BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]]] = {
     "native": _plain(lambda root, words: ["chroot", str(root), *words]),
     "chroot": _plain(lambda root, words: ["chroot", str(root), *words]),
@@ -204,6 +225,7 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
             *(*apptainer_rights(), str(root), *words),
         ]
     ),
+    "enroot": _enroot,
     "charliecloud": _plain(lambda root, words: ["ch-run", "--write", str(root), "--", *words]),
 }
 """Technology → the argv of the bare tool, with what it needs around it."""
