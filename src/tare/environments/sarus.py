@@ -97,6 +97,8 @@ class Sarus(Provider):
         _runtimes_group(spec).remove()
         for notes in _NOTES.glob(f"*/{_container(spec)}"):
             remove_what_goes(notes)
+            with suppress(OSError):  # the same user has another container
+                notes.parent.rmdir()
 
 
 def _is_recent(version: str) -> bool:
