@@ -94,7 +94,7 @@ class Sarus(Provider):
 
     def stop(self, spec: NodeSpec) -> None:
         confined.remove(spec)
-        _runtimes_group(spec).remove()
+        _runtimes_groups(spec).remove()
         for notes in _NOTES.glob(f"*/{_container(spec)}"):
             remove_what_goes(notes)
             with suppress(OSError):  # the same user has another container
@@ -197,14 +197,16 @@ def _everywhere(spec: NodeSpec, group: cgroups.Group) -> cgroups.Group:
     return cgroups.Group(V1, {**own, **others})
 
 
-def _runtimes_group(spec: NodeSpec) -> cgroups.Group:
-    """The runtime's group in version 2; in version 1 there is none at this path."""
-    return cgroups.named_groups(f"{cgroups.PARENT}/{_container(spec)}")
+def _runtimes_groups(spec: NodeSpec) -> cgroups.Group:
+    """The runtime's groups of version 2: beside the node's or, where version 1 has the limits, at the top."""
+    names = (_container(spec), f"{cgroups.PARENT}/{_container(spec)}")
+    paths = [path for name in names for path in cgroups.named_groups(name).paths]
+    return cgroups.Group(V1, {path: path for path in paths})
 
 
 def _claim(spec: NodeSpec, group: cgroups.Group) -> int:
     """Move the node's first process from the runtime's group, which has no limits, into the node's; return its id."""
-    beside = _runtimes_group(spec)
+    beside = _runtimes_groups(spec)
     both = cgroups.Group(group.version, {path: path for path in (*group.paths, *beside.paths)})
     first = confined.first_process(both)
     try:
