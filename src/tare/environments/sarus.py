@@ -22,6 +22,7 @@ from tare.errors import NodeError
 from tare.host import cgroups, process
 from tare.host.cgroups.hierarchies import V1, group_mounts
 from tare.host.kernel_files import inner_numbers, write_text
+from tare.host.privileges import ordinary_user
 from tare.host.removal import remove_what_goes
 from tare.nodes import confined, layer
 from tare.nodes.files import make_folder
@@ -48,7 +49,9 @@ class Sarus(Provider):
     shares = frozenset({Shared.HOST_NAME})
 
     def probe(self) -> Probe:
-        """For root: its set-user-id rights end in the user namespace of an ordinary user's nodes."""
+        if ordinary_user():
+            reason = "its set-user-id rights end in the user namespace of an ordinary user's nodes"
+            return Probe(usable=False, reason=reason, remedy="run as root")
         remedy = _INSTALL.format(*_LEAST)
         probe = confined.probe_root()
         if not probe.usable:
