@@ -105,7 +105,7 @@ def showing(places: Sequence[tuple[Path, Path]], before: Sequence[str] = ()) -> 
     return ["unshare", "--mount", "--", *before, "sh", "-c", _SHOWING, "sh", *pairs, "--"]
 
 
-class _Configuration(TypedDict):
+class _SarusConfiguration(TypedDict):
     """The parts of sarus.json that Tare uses."""
 
     centralizedRepositoryDir: NotRequired[str]
@@ -118,7 +118,7 @@ def repository_place() -> Path:
         raise NodeError(f"{PROGRAM} is not on this host")
     file = Path(program).resolve().parent.parent / "etc" / "sarus.json"
     try:
-        place = of_kind(_Configuration, from_json(file.read_bytes())).get("centralizedRepositoryDir", "")
+        place = of_kind(_SarusConfiguration, from_json(file.read_bytes())).get("centralizedRepositoryDir", "")
     except OSError as error:
         raise NodeError(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:
