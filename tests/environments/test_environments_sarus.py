@@ -176,6 +176,7 @@ class TestProbe:
             probe = PROVIDER.probe()
         assert not probe.usable
         assert reason in probe.reason
+        assert "centralizedRepositoryDir" in probe.remedy
 
 
 class TestLoading:

@@ -32,6 +32,8 @@ from tare.records import NetworkKind
 _LEAST = (1, 7)
 """The first version that names a container as it is told."""
 _INSTALL = "install Sarus {}.{} or later (github.com/eth-cscs/sarus), which no distribution packages"
+_CONFIGURE = "let the administrator of Sarus name a directory that exists as its centralizedRepositoryDir"
+_PROBE_LIMIT_S = 5.0
 _SEEN = Path("/media")
 """Where ``sarus run`` sees what it mounts, in its own mount namespace: the node's folder is closed to users."""
 _OWN_SHM = 'mount -t tmpfs -o "$1" tare /dev/shm && shift && exec "$@"'
@@ -52,21 +54,8 @@ class Sarus(Provider):
         if ordinary_user():
             reason = "its set-user-id rights end in the user namespace of an ordinary user's nodes"
             return Probe(usable=False, reason=reason, remedy="run as root")
-        remedy = _INSTALL.format(*_LEAST)
         probe = confined.probe_root()
-        if not probe.usable:
-            return probe
-        try:
-            version = process.run_checked([PROGRAM, "--version"], timeout_s=5.0).stdout.strip()
-            if not _is_recent(version):
-                said = version[:80] or "it printed nothing"
-                return Probe(usable=False, reason=f"too old or unknown: {said}", remedy=remedy)
-            repository_place()
-        except NodeError as error:
-            known = "centralizedRepositoryDir" in str(error)
-            way = "make it, or let the administrator set it" if known else remedy
-            return Probe(usable=False, reason=str(error), remedy=way)
-        return Probe(usable=True, version=f"Sarus {version}")
+        return _probe_tool() if probe.usable else probe
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         image_repository(image_root, image_digest)
@@ -102,6 +91,22 @@ class Sarus(Provider):
             remove_what_goes(notes)
             with suppress(OSError):  # the same user has another container
                 notes.parent.rmdir()
+
+
+def _probe_tool() -> Probe:
+    remedy = _INSTALL.format(*_LEAST)
+    try:
+        version = process.run_checked([PROGRAM, "--version"], timeout_s=_PROBE_LIMIT_S).stdout.strip()
+    except NodeError as error:
+        return Probe(usable=False, reason=str(error), remedy=remedy)
+    if not _is_recent(version):
+        said = version[:80] or "it printed nothing"
+        return Probe(usable=False, reason=f"too old or unknown: {said}", remedy=remedy)
+    try:
+        repository_place()
+    except NodeError as error:
+        return Probe(usable=False, reason=str(error), remedy=_CONFIGURE)
+    return Probe(usable=True, version=f"Sarus {version}")
 
 
 def _is_recent(version: str) -> bool:
