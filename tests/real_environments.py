@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tare.environments import PROVIDERS, apptainer_sif
+from tare.environments import PROVIDERS, apptainer_sif, sarus_image
 from tare.host.paths import state_directory
 from tare.image.store import Image
 from tare.nodes.provider import Probe, Provider
@@ -23,6 +23,8 @@ BROUGHT = {"custom", "libvirt", "ssh", "virtualbox", "vmware", "xen"}
 QUICKLY = ("-comp", "zstd", "-Xcompression-level", "1")
 """How tests compress a SIF: by gzip, as Apptainer's users have it, the default image takes half a minute."""
 SIFS = REPOSITORY / "build" / "sifs"
+LOADED = REPOSITORY / "build" / "sarus"
+"""What Sarus has loaded, from one test to the next."""
 _FAULT = re.compile(r"\b[A-Z]\w*Error: ")
 KEPT = state_directory()
 """Where the set-up has put what machines boot from, before any test chose a state folder of its own."""
@@ -36,6 +38,8 @@ def ready_provider(request: pytest.FixtureRequest, image: Image) -> Provider:
         request.getfixturevalue("docker_daemon")
     if technology == "apptainer":
         make_sifs_quickly(request.getfixturevalue("monkeypatch"))
+    if technology == "sarus":
+        request.getfixturevalue("monkeypatch").setattr(sarus_image, "sarus_directory", lambda: LOADED)
     skip_unless_usable(provider.probe(), request.param)
     provider.prepare(image.root, image.digest)
     return provider

@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.contract.reach import ORDINARY
 
 from tare.engines import engine
+from tare.environments import sarus_image
 from tare.environments.apptainer import rights as apptainer_rights
 from tare.environments.crun import hiding as crun_hiding
 from tare.environments.nspawn import _resource_limits
@@ -84,12 +85,13 @@ def make_root(folder: Path, image_root: Path) -> Path:
 def payload(technology: str, root: Path, user: User) -> Iterator[int]:
     """The process id, on the host, of what the bare tool runs, and what then becomes this user.
 
-    A tool that makes a user namespace is started by the user instead: inside there is nobody else to become.
+    A tool that makes a user namespace, or leaves no capability, is started by the user instead: inside there is
+    nobody else to become.
     """
     words = [INIT, secrets.token_hex(8)]
     drop = ["--user", str(user), "--"]
-    outside = [f"{root}{DROP}", *drop] if technology in OF_THE_USER else []
-    with BARE[technology](root, words if outside else [DROP, *drop, *words]) as argv:
+    outside = [f"{root}{DROP}", *drop] if technology == "charliecloud" else []
+    with BARE[technology](root, words if technology in OF_THE_USER else [DROP, *drop, *words]) as argv:
         tool = subprocess.Popen(
             [*outside, *argv],
             stdin=subprocess.DEVNULL,
@@ -199,7 +201,17 @@ def _libraries(program: Path) -> list[Path]:
     return [Path(word) for word in said.split() if word.startswith("/")]
 
 
-OF_THE_USER = {"charliecloud", "enroot"}
+@contextmanager
+def _sarus(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """Started as a set-user-id program is by a user, from a repository that holds this root alone."""
+    folder = root.parent / "repository"
+    sarus_image._make(root, folder)
+    as_user = ["setpriv", f"--ruid={ORDINARY.uid}", f"--rgid={ORDINARY.gid}", "--clear-groups", "--"]
+    run = ["sarus", "run", "--centralized-repository", sarus_image.REFERENCE, *words]
+    yield [*sarus_image.showing([(folder, sarus_image.repository_place())]), *as_user, *run]
+
+
+OF_THE_USER = {"charliecloud", "enroot", "sarus"}
 BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]]] = {
     "native": _plain(lambda root, words: ["chroot", str(root), *words]),
     "chroot": _plain(lambda root, words: ["chroot", str(root), *words]),
@@ -227,5 +239,6 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
     ),
     "enroot": _enroot,
     "charliecloud": _plain(lambda root, words: ["ch-run", "--write", str(root), "--", *words]),
+    "sarus": _sarus,
 }
 """Technology → the argv of the bare tool, with what it needs around it."""

@@ -38,6 +38,8 @@ HELPERS = {
     "starter",
     "lxc-start",
     "lxc-attach",
+    "sarus",
+    "runc",
 }
 SEEING, HOSTS_NETWORK = "seeing the host's processes", "the host's network"
 """What the probe says of a command that may look, where a technology shares that, and opens nothing."""

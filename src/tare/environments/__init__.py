@@ -21,6 +21,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
         "enroot": "enroot:Enroot",
         "apptainer": "apptainer:Apptainer",
         "singularity": "singularity:Singularity",
+        "sarus": "sarus:Sarus",
         "openvz": "openvz:Openvz",
         "vserver": "vserver:Vserver",
         "custom": "custom:Custom",
@@ -39,8 +40,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
 
 UNSUPPORTED: Mapping[str, str] = {
     "pyxis": "it starts enroot's containers under Slurm: `--env enroot` weighs what they cost",
-    "sarus": "it was never tried; it runs an OCI runtime with set-user-id rights: crun and podman are OCI too",
-    "shifter": "it was never tried; like charliecloud it is a mount namespace, made with set-user-id rights",
+    "shifter": "it was never tried; it makes a mount namespace by set-user-id rights: sarus comes nearest",
     "udocker": "its engine, a changed PRoot, is in no package registry and was never tried; custom drives any command",
 }
 """Technologies that people ask for and Tare does not know → why, and what comes nearest (docs/environments.md)."""
