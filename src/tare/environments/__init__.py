@@ -20,6 +20,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
         "charliecloud": "charliecloud:Charliecloud",
         "apptainer": "apptainer:Apptainer",
         "singularity": "singularity:Singularity",
+        "udocker": "udocker:Udocker",
         "openvz": "openvz:Openvz",
         "vserver": "vserver:Vserver",
         "custom": "custom:Custom",
@@ -41,6 +42,5 @@ UNSUPPORTED: Mapping[str, str] = {
     "pyxis": "it runs enroot under Slurm, which was never tried; its namespaces are charliecloud's",
     "sarus": "it was never tried; it runs an OCI runtime with set-user-id rights: crun and podman are OCI too",
     "shifter": "it was never tried; like charliecloud it is a mount namespace, made with set-user-id rights",
-    "udocker": "its engine, a changed PRoot, is in no package registry and was never tried; custom drives any command",
 }
 """Technologies that people ask for and Tare does not know → why, and what comes nearest (docs/environments.md)."""
