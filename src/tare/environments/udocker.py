@@ -12,7 +12,8 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -27,7 +28,7 @@ from tare.host.scratch import scratch_folder
 from tare.nodes import confined, layer, root_mounts, unprivileged
 from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged import AlsoUnprivileged
-from tare.records import NetworkKind, OptionValue
+from tare.records import NetworkKind, OptionValue, User
 
 PROGRAM = "udocker"
 _PROBE_LIMIT_S = 5.0
@@ -278,7 +279,7 @@ def _run(spec: NodeSpec, mode: Mode, engine: _Engine) -> list[str]:
         *("sh", "-c", _SHOWING + own, root, *shown),
         *_as_user(spec, mode),
         *("env", "--ignore-environment", "--chdir=/", *_variables(mode, engine)),
-        *(PROGRAM, "--allow-root", "--quiet", "run", "--nobanner", "--nometa"),
+        *(PROGRAM, "--allow-root", "--quiet", "run", "--nobanner", "--nometa", "--workdir=/"),
         *(f"--novol={path}" for path in (_FROM_HOST if mode.traced else _FROM_HOST[:2])),
         *(f"--volume={root}/dev/shm:/dev/shm" for _ in range(not mode.traced)),
         *(f"--user={spec.user.uid}" for _ in range(mode.traced) if spec.user is not None),
@@ -322,11 +323,26 @@ def _root_node(spec: NodeSpec, run: list[str]) -> Node:
     root_mounts.mount_shared(spec, root)
     group = confined.create_group(spec)
     begun = confined.begin(spec, group, spec.network.namespace)
-    first = process.start_idle(
-        [*begun, *run, *confined.attending_init(spec)], log=spec.directory / "init.log"
-    )
-    confined.withdraw_socket(spec)
+    with _lent(spec.work, spec.user):
+        first = process.start_idle(
+            [*begun, *run, *confined.attending_init(spec)], log=spec.directory / "init.log"
+        )
+        confined.withdraw_socket(spec)
     return Node(spec=spec, init_pid=_last_descendant(first))
+
+
+@contextmanager
+def _lent(work: Path, user: User | None) -> Iterator[None]:
+    """A user's first process makes its socket in the work directory, which is root's before and after."""
+    if user is None:
+        yield
+        return
+    before = work.stat()
+    os.chown(work, user.uid, user.gid)
+    try:
+        yield
+    finally:
+        os.chown(work, before.st_uid, before.st_gid)
 
 
 def _last_descendant(pid: int) -> int:
