@@ -16,6 +16,7 @@ from tests.conftest import REPOSITORY
 
 VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
     "qemu-emulated": ("qemu", {"devices": "emulated"}),
+    "udocker-R1": ("udocker", {"mode": "R1"}),
 }
 """What counts as an environment of its own, beside the technologies as they are by default."""
 BROUGHT = {"custom", "libvirt", "ssh", "virtualbox", "vmware", "xen"}

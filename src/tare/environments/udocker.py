@@ -62,7 +62,8 @@ _SHOWING_R = f"""
 while read -r _ _ _ _ point _; do
     case $point in /sys/fs/cgroup/*) mount -o remount,bind,ro "$point" || :;; esac
 done </proc/self/mountinfo
-mkdir "$0/.bind_host_files"
+mkdir {_SEEN}/shm "$0/.bind_host_files"
+mount --bind "$0/dev/shm" {_SEEN}/shm
 for name in {_REPLACED}; do
     [ -f "$0/etc/$name" ] || continue
     cp "$0/etc/$name" "$0/../.bind_orig_files/#etc#$name"
@@ -281,7 +282,8 @@ def _run(spec: NodeSpec, mode: Mode, engine: _Engine) -> list[str]:
         *("env", "--ignore-environment", "--chdir=/", *_variables(mode, engine)),
         *(PROGRAM, "--allow-root", "--quiet", "run", "--nobanner", "--nometa", "--workdir=/"),
         *(f"--novol={path}" for path in (_FROM_HOST if mode.traced else _FROM_HOST[:2])),
-        *(f"--volume={root}/dev/shm:/dev/shm" for _ in range(not mode.traced)),
+        *(f"--volume={_SEEN}/shm:/dev/shm" for _ in range(not mode.traced)),
+        *(f"--device={device.path}" for device in spec.devices if not mode.traced),
         *(f"--user={spec.user.uid}" for _ in range(mode.traced) if spec.user is not None),
         spec.name,
     ]

@@ -198,6 +198,11 @@ class Node:
         """The user that a command becomes in the node, by the programs that start it there."""
         return None if self.keeps_user else self.spec.user
 
+    @property
+    def owner(self) -> User | None:
+        """The user who must own a folder for the node's commands to write there, as the host numbers users."""
+        return self.spec.user if self.made_as_user else self.user
+
     def numbered_inside(self, processors: tuple[int, ...]) -> tuple[int, ...]:
         """The node's own numbers for these of its processors."""
         own = self.spec.processors
