@@ -93,8 +93,6 @@ class Udocker(AlsoUnprivileged):
     technology = "udocker"
     networks = MADE_NETWORKS | {NetworkKind.HOST, NetworkKind.DEFAULT}
     device_refusal = None
-    own_limits = True
-    """runc's own configuration limits open files to 1024."""
     option_names: Mapping[str, str] = {
         "mode": f"udocker's execution mode: {', '.join(Mode)}; by default {Mode.P1}, as udocker's",
         "engine": "path of the PRoot or runc to use, instead of the one that udocker would take",
@@ -106,6 +104,7 @@ class Udocker(AlsoUnprivileged):
         self.options: Mapping[str, OptionValue] = options or {}
         if not _mode(self.options).traced:
             self.shares = frozenset({Shared.HOST_NAME})
+            self.own_limits = True  # runc's own configuration limits open files to 1024
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
         complaints = {}
@@ -132,6 +131,7 @@ class Udocker(AlsoUnprivileged):
             node,
             made_as_user=spec.user is not None,
             keeps_user=not mode.traced,
+            own_hosts=mode.traced,
             facts={**node.facts, "udocker": f"{_version()}, mode {mode} by {engine.name}"},
         )
 

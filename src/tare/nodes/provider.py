@@ -192,6 +192,8 @@ class Node:
     """Whether the technology itself was started as ``spec.user``, so that nothing in the node is root."""
     keeps_user: bool = False
     """Whether no process in it can become ``spec.user``, as after a login without root on another host."""
+    own_hosts: bool = False
+    """Whether its /etc/hosts is its own although its first process has the host's root, as one that PRoot traces."""
 
     @property
     def user(self) -> User | None:
