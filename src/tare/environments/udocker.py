@@ -26,7 +26,7 @@ from tare.host.kernel_files import read_text
 from tare.host.privileges import ordinary_user
 from tare.host.scratch import scratch_folder
 from tare.nodes import confined, layer, root_mounts, unprivileged
-from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Node, NodeSpec, Probe, Shared
+from tare.nodes.provider import MADE_NETWORKS, TOOLS_DIRECTORY, Chosen, Node, NodeSpec, Probe, Shared
 from tare.nodes.unprivileged import AlsoUnprivileged
 from tare.records import NetworkKind, OptionValue, User
 
@@ -104,7 +104,6 @@ class Udocker(AlsoUnprivileged):
         self.options: Mapping[str, OptionValue] = options or {}
         if not _mode(self.options).traced:
             self.shares = frozenset({Shared.HOST_NAME})
-            self.own_limits = True  # runc's own configuration limits open files to 1024
 
     def check_options(self, options: Mapping[str, OptionValue]) -> Mapping[str, str]:
         complaints = {}
@@ -113,6 +112,10 @@ class Udocker(AlsoUnprivileged):
         if not isinstance(engine := options.get("engine", PROGRAM), str) or not engine:
             complaints["engine"] = f"must be the path of a program, but is {engine!r}"
         return complaints
+
+    def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
+        """runc's own configuration limits open files to 1024."""
+        return Chosen() if _mode(options).traced else Chosen(labels=frozenset({"limit of nofile"}))
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
