@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -114,7 +115,7 @@ class Udocker(AlsoUnprivileged):
         return complaints
 
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
-        """runc's own configuration limits open files to 1024."""
+        """The configuration that runc writes limits open files to 1024."""
         return Chosen() if _mode(options).traced else Chosen(labels=frozenset({"limit of nofile"}))
 
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
@@ -135,7 +136,10 @@ class Udocker(AlsoUnprivileged):
             made_as_user=spec.user is not None,
             keeps_user=not mode.traced,
             own_hosts=mode.traced,
-            facts={**node.facts, "udocker": f"{_version()}, mode {mode} by {engine.name}"},
+            facts={
+                **node.facts,
+                "udocker": f"{_version(_which(PROGRAM) or PROGRAM)}, mode {mode} by {engine.name}",
+            },
         )
 
     def prefix(self, node: Node) -> list[str]:
@@ -168,84 +172,80 @@ class _Engine:
 
 def _engine(options: Mapping[str, OptionValue]) -> _Engine:
     """The program asked for, else the one that udocker takes; ``NodeError`` if there is none."""
-    traced = _mode(options).traced
-    variable = f"UDOCKER_USE_{'PROOT' if traced else 'RUNC'}_EXECUTABLE"
+    mode = _mode(options)
+    variable = f"UDOCKER_USE_{'PROOT' if mode.traced else 'RUNC'}_EXECUTABLE"
     asked = str(options.get("engine", ""))
-    names = [asked] if asked else _proots() if traced else ["runc", "crun", *_installed("runc", "crun")]
-    for name in names:
-        if path := shutil.which(name, path=process.tool_environment()["PATH"]):
-            return _Engine(Path(path).resolve(), variable)
-    looked = asked or ("PRoot" if traced else "runc or crun")
-    raise NodeError(f"{looked}, which runs udocker's mode {_mode(options)}, is not on this host")
+    for name in [asked] if asked else _taken(mode):
+        if path := _which(name):
+            return _Engine(Path(path).absolute(), variable)
+    looked = asked or ("PRoot" if mode.traced else "runc or crun")
+    raise NodeError(f"{looked}, which runs udocker's mode {mode}, is not on this host")
 
 
-def _proots() -> list[str]:
-    """udocker takes PRoot only from what it installed itself, unless told otherwise."""
-    machine = _machine()
-    return _installed(f"proot-{machine}-4_8_0", f"proot-{machine}", "proot")
+def _taken(mode: Mode) -> list[str]:
+    """What udocker would take, first to last: PRoot only from where ``udocker install`` puts it, runc also from PATH."""
+    machine = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    kinds = ("proot",) if mode.traced else ("runc", "crun")
+    fetched = [f"{kind}{end}" for kind in kinds for end in (f"-{machine}-4_8_0", f"-{machine}", "")]
+    installed = [str(Path.home() / ".udocker" / "bin" / name) for name in fetched]
+    return installed if mode.traced else [*kinds, *installed]
 
 
-def _installed(*names: str) -> list[str]:
-    """Where ``udocker install`` puts programs."""
-    return [str(Path.home() / ".udocker" / "bin" / name) for name in names]
-
-
-def _machine() -> str:
-    """The processor as udocker names it."""
-    return {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+def _which(name: str) -> str | None:
+    return shutil.which(name, path=process.tool_environment()["PATH"])
 
 
 def _probe(options: Mapping[str, OptionValue]) -> Probe:
+    program = _which(PROGRAM)
+    if program is None:
+        return Probe(usable=False, reason="udocker is not on this host", remedy="pip install udocker")
     try:
-        version = _version()
+        version = _version(program)
     except NodeError as error:
-        return Probe(usable=False, reason=str(error), remedy="pip install udocker")
+        return Probe(usable=False, reason=str(error), remedy="pip install --force-reinstall udocker")
+    mode = _mode(options)
+    if obstacle := _obstacle(options):
+        return Probe(usable=False, reason=obstacle, remedy=_remedy(mode))
+    return Probe(usable=True, version=f"{version}, mode {mode} by {_engine(options).name}")
+
+
+def _obstacle(options: Mapping[str, OptionValue]) -> str | None:
+    """Why the mode's engine cannot run a program as udocker has it do; ``None`` if it can."""
     mode = _mode(options)
     try:
         engine = _engine(options)
-        if complaint := _complaint(engine, mode):
-            raise NodeError(complaint)
+        argv = [str(engine.path), "--version"]
+        if mode.traced:
+            argv = [str(engine.path), "-0", "-k", os.uname().release, "-r", "/", "-w", "/", "true"]
+        done = process.run(argv, timeout_s=_PROBE_LIMIT_S, variables=_seccomp(mode))
     except NodeError as error:
-        return Probe(usable=False, reason=f"udocker {version}: {error}", remedy=_remedy(mode))
-    return Probe(usable=True, version=f"{version}, mode {mode} by {engine.name}")
+        return str(error)
+    return f"{engine.name} fails: {done.last_words}" if done.code != 0 else None
 
 
 def _remedy(mode: Mode) -> str:
     if mode.traced:
         return (
-            f"udocker install, which fetches a PRoot; or name one by the option engine; or mode = "
-            f'"{Mode.R1}", which takes runc'
+            f"udocker install, which fetches PRoot; or choose a PRoot by engine; or mode {Mode.R1}, with runc"
         )
     return to_install("runc")
 
 
-def _version() -> str:
+@cache
+def _version(program: str) -> str:
     """What it says of itself; ``NodeError`` if it does not run."""
     with scratch_folder(PROGRAM) as folder:
-        variables = {"HOME": str(folder), "UDOCKER_DIR": str(folder)}
-        done = process.run(
-            [PROGRAM, "--allow-root", "version"], timeout_s=_PROBE_LIMIT_S, variables=variables
-        )
-    return parse_version(done.stdout) or _no_version(done.last_words)
+        own = {"HOME": str(folder), "UDOCKER_DIR": str(folder)}
+        done = process.run([program, "--allow-root", "version"], timeout_s=_PROBE_LIMIT_S, variables=own)
+    if (version := parse_version(done.stdout)) is None:
+        raise NodeError(f"udocker fails: {done.last_words[:200]}")
+    return version
 
 
 def parse_version(text: str) -> str | None:
     """The version in the output of ``udocker version``; ``None``: it has none."""
     match = re.search(r"^version: (\d{1,6}(?:\.\d{1,6}){1,3}\w{0,10})$", text, re.MULTILINE)
     return None if match is None else match[1]
-
-
-def _no_version(said: str) -> str:
-    raise NodeError(f"udocker fails: {said[:200]}")
-
-
-def _complaint(engine: _Engine, mode: Mode) -> str | None:
-    """Why the engine cannot run a program as udocker has it do; ``None`` if it can."""
-    argv = [str(engine.path), "--version"]
-    if mode.traced:
-        argv = [str(engine.path), "-0", "-k", os.uname().release, "-r", "/", "-w", "/", "true"]
-    done = process.run(argv, timeout_s=_PROBE_LIMIT_S, variables=_seccomp(mode))
-    return f"{engine.name} fails: {done.last_words}" if done.code != 0 else None
 
 
 def _seccomp(mode: Mode) -> dict[str, str]:
@@ -293,7 +293,7 @@ def _run(spec: NodeSpec, mode: Mode, engine: _Engine) -> list[str]:
 
 
 def _as_user(spec: NodeSpec, mode: Mode) -> list[str]:
-    """What udocker is started by: the user, as people run it; else root, whose runc gets no rights over the host's groups."""
+    """Who starts udocker: the user, as people run it; else root, but for runc without rights over the host."""
     if spec.user is not None:
         return [f"{spec.image_root}{TOOLS_DIRECTORY}/drop", "--user", str(spec.user), "--"]
     if ordinary_user() or mode.traced:
@@ -302,7 +302,7 @@ def _as_user(spec: NodeSpec, mode: Mode) -> list[str]:
 
 
 def _variables(mode: Mode, engine: _Engine) -> list[str]:
-    """udocker's whole environment: the user's settings are not the node's, and nothing is fetched."""
+    """The whole environment of udocker: the user's settings are not the node's, and nothing is fetched."""
     own = {
         "PATH": process.tool_environment()["PATH"],
         "HOME": f"{_REPOSITORY}/home",
