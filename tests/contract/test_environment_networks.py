@@ -87,6 +87,7 @@ def test_one_mpi_job_of_an_ordinary_user_runs_in_two_nodes(
 def mpi_trial(provider: Provider) -> Trial:
     technology, options = provider.technology, getattr(provider, "options", {})
     ids = "0 0" if options.get("mode") == "R1" else f"{ORDINARY.uid} {ORDINARY.gid}"  # runc's one user is root inside
+    argv = ["sh", "-c", _PROBE.format(ids=ids)]
     return Trial(
         identity="b000-t",
         block=0,
@@ -94,6 +95,6 @@ def mpi_trial(provider: Provider) -> Trial:
         environment=Environment(name="e", technology=technology, options=options),
         replicate=0,
         layout=Layout.parse("2c1p1i"),
-        workload=Workload(name="w", kind="command", options={"argv": ["sh", "-c", _PROBE.format(ids=ids)], "mpi": True}),
+        workload=Workload(name="w", kind="command", options={"argv": argv, "mpi": True}),
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
     )

@@ -122,7 +122,7 @@ class Udocker(AlsoUnprivileged):
         return type(self)(options)
 
     def probe(self) -> Probe:
-        """The version, and PRoot that runs true(1): one older than the C library starts no program."""
+        """The version, and PRoot that runs true(1): an old one starts no program of a newer C library."""
         probe = unprivileged.probe() if ordinary_user() else confined.probe_root()
         return _probe(self.options) if probe.usable else probe
 
@@ -183,7 +183,7 @@ def _engine(options: Mapping[str, OptionValue]) -> _Engine:
 
 
 def _taken(mode: Mode) -> list[str]:
-    """What udocker would take, first to last: PRoot only from where ``udocker install`` puts it, runc also from PATH."""
+    """What udocker would take, first to last: PRoot only from where ``udocker install`` puts it, runc from PATH too."""
     machine = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
     kinds = ("proot",) if mode.traced else ("runc", "crun")
     fetched = [f"{kind}{end}" for kind in kinds for end in (f"-{machine}-4_8_0", f"-{machine}", "")]
