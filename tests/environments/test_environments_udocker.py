@@ -47,13 +47,13 @@ class TestArguments:
     def test_udocker_has_its_own_folder_and_none_of_the_callers_variables(
         self, mode: Mode, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("UDOCKER_DIR", "/home/user/.udocker")
+        monkeypatch.setenv("UDOCKER_DIR", "/of-the-user")
         argv = words(mode)
         after = argv[argv.index("--ignore-environment") :]
         engine = ENGINES[mode]
         assert {"HOME=/mnt/udocker/home", "UDOCKER_DIR=/mnt/udocker", "UDOCKER_TARBALL="} < set(after)
         assert f"{engine.variable}=/mnt/udocker/bin/{engine.name}" in after
-        assert not [word for word in argv if "/home/user" in word]
+        assert not [word for word in argv if "/of-the-user" in word]
 
     @pytest.mark.parametrize("mode", Mode)
     def test_no_word_of_udockers_own_names_the_state_folder_which_may_hold_a_colon(self, mode: Mode) -> None:
