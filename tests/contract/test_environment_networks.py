@@ -86,7 +86,9 @@ def test_one_mpi_job_of_an_ordinary_user_runs_in_two_nodes(
 
 def mpi_trial(provider: Provider) -> Trial:
     technology, options = provider.technology, getattr(provider, "options", {})
-    ids = "0 0" if options.get("mode") == "R1" else f"{ORDINARY.uid} {ORDINARY.gid}"  # runc's one user is root inside
+    ids = (
+        "0 0" if options.get("mode") == "R1" else f"{ORDINARY.uid} {ORDINARY.gid}"
+    )  # runc's one user is root inside
     argv = ["sh", "-c", _PROBE.format(ids=ids)]
     return Trial(
         identity="b000-t",
