@@ -37,8 +37,8 @@ def root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cgroups, "find_hierarchies", lambda: None)
 
 
-def words(mode: Mode, **changes: object) -> list[str]:
-    return udocker._run(described(**changes), mode, ENGINES[mode])
+def words(mode: Mode, user: User | None = None, devices: tuple[Device, ...] = ()) -> list[str]:
+    return udocker._run(described(user=user, devices=devices), mode, ENGINES[mode])
 
 
 @pytest.mark.usefixtures("root")
