@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.environments.transcripts import only_tools, parse
 from tare.environments import PROVIDERS, udocker
 from tare.environments.udocker import Mode
 from tare.host import cgroups
+from tare.network import has_own_hosts
 from tare.nodes.devices import Device
 from tare.nodes.provider import Chosen, Node, Shared
 from tare.records import User
@@ -131,6 +133,15 @@ class TestFirstProcess:
                 os.killpg(started.pid, 9)
         assert len(helpers) == 2
         assert helpers[1] == started.pid
+
+    def test_its_root_is_the_hosts_under_proot_and_yet_its_etc_hosts_is_the_nodes(self) -> None:
+        node = Node(spec=described(), init_pid=os.getpid())
+        assert not has_own_hosts(node)
+        assert has_own_hosts(replace(node, own_hosts=True))
+
+    def test_a_user_who_is_root_inside_owns_what_its_commands_write(self) -> None:
+        node = Node(spec=described(user=User(7, 8)), init_pid=None, made_as_user=True, keeps_user=True)
+        assert (node.user, node.owner) == (None, User(7, 8))
 
     def test_a_node_without_one_has_no_helpers(self) -> None:
         assert PROVIDER.helpers(Node(spec=described(), init_pid=None)) == []

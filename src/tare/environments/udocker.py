@@ -187,7 +187,8 @@ def _taken(mode: Mode) -> list[str]:
     machine = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
     kinds = ("proot",) if mode.traced else ("runc", "crun")
     fetched = [f"{kind}{end}" for kind in kinds for end in (f"-{machine}-4_8_0", f"-{machine}", "")]
-    installed = [str(Path.home() / ".udocker" / "bin" / name) for name in fetched]
+    home = process.tool_environment().get("HOME")
+    installed = [f"{home}/.udocker/bin/{name}" for name in fetched] if home else []
     return installed if mode.traced else [*kinds, *installed]
 
 
