@@ -16,8 +16,15 @@ from tests.conftest import REPOSITORY
 
 VARIANTS: Mapping[str, tuple[str, Mapping[str, OptionValue]]] = {
     "qemu-emulated": ("qemu", {"devices": "emulated"}),
+    "udocker-R1": ("udocker", {"mode": "R1"}),
 }
 """What counts as an environment of its own, beside the technologies as they are by default."""
+OF_A_USER: Mapping[str, Mapping[str, OptionValue]] = {
+    "apptainer": {"form": "sandbox"},
+    "udocker": {"mode": "R1"},
+}
+"""Options for an ordinary user's contract: a SIF's root is read-only, and its FUSE device closed on some hosts
+(``test_unprivileged_sif``); udocker's PRoot is in no package."""
 BROUGHT = {"custom", "libvirt", "ssh", "virtualbox", "vmware", "xen"}
 """They run where the user says, in what he brings, and have tests of their own."""
 QUICKLY = ("-comp", "zstd", "-Xcompression-level", "1")
@@ -43,6 +50,11 @@ def ready_provider(request: pytest.FixtureRequest, image: Image) -> Provider:
     skip_unless_usable(provider.probe(), request.param)
     provider.prepare(image.root, image.digest)
     return provider
+
+
+def of_a_user(technology: str) -> Provider:
+    """The provider as an ordinary user's contract tries it."""
+    return PROVIDERS[technology].configured(OF_A_USER.get(technology, {}))
 
 
 def make_sifs_quickly(monkeypatch: pytest.MonkeyPatch) -> None:

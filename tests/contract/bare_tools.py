@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.contract.reach import ORDINARY
 
 from tare.engines import engine
-from tare.environments import sarus_image
+from tare.environments import sarus_image, udocker
 from tare.environments.apptainer import rights as apptainer_rights
 from tare.environments.crun import hiding as crun_hiding
 from tare.environments.nspawn import _resource_limits
@@ -211,7 +211,21 @@ def _sarus(root: Path, words: list[str]) -> Iterator[list[str]]:
     yield [*sarus_image.showing([(folder, sarus_image.repository_place())]), *as_user, *run]
 
 
-OF_THE_USER = {"charliecloud", "enroot", "sarus"}
+@contextmanager
+def _udocker(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """A container of the user's, as ``udocker create`` leaves it, in udocker's default mode and as that user."""
+    repository, engine = root.parent / "udocker", udocker._engine({})
+    container = repository / "containers" / words[-1]
+    container.mkdir(parents=True)
+    (container / "ROOT").symlink_to(root)
+    (container / "container.json").write_text('{"config": {}}')
+    subprocess.run(["chown", "-R", "--no-dereference", str(ORDINARY), repository, root], check=True)
+    places = [f"HOME={repository}", f"UDOCKER_DIR={repository}", f"UDOCKER_TMP={repository}"]
+    run = ["udocker", "--quiet", "run", "--nobanner", f"--user={ORDINARY.uid}", "--workdir=/", words[-1]]
+    yield ["env", *places, "UDOCKER_TARBALL=", f"{engine.variable}={engine.path}", *run, *words]
+
+
+OF_THE_USER = {"charliecloud", "enroot", "sarus", "udocker"}
 BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]]] = {
     "native": _plain(lambda root, words: ["chroot", str(root), *words]),
     "chroot": _plain(lambda root, words: ["chroot", str(root), *words]),
@@ -230,6 +244,7 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
         ]
     ),
     "crun": _crun,
+    "udocker": _udocker,
     "apptainer": _plain(
         lambda root, words: [
             *("env", f"APPTAINER_CONFIGDIR={root.parent}/configuration"),

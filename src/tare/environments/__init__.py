@@ -22,6 +22,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
         "apptainer": "apptainer:Apptainer",
         "singularity": "singularity:Singularity",
         "sarus": "sarus:Sarus",
+        "udocker": "udocker:Udocker",
         "openvz": "openvz:Openvz",
         "vserver": "vserver:Vserver",
         "custom": "custom:Custom",
@@ -41,6 +42,5 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
 UNSUPPORTED: Mapping[str, str] = {
     "pyxis": "it starts enroot's containers under Slurm: `--env enroot` weighs what they cost",
     "shifter": "it was never tried; it makes a mount namespace by set-user-id rights: sarus comes nearest",
-    "udocker": "its engine, a changed PRoot, is in no package registry and was never tried; custom drives any command",
 }
 """Technologies that people ask for and Tare does not know → why, and what comes nearest (docs/environments.md)."""
