@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hpl/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "hpl/products.hpp"
+
+namespace tare::hpl {
+
+namespace {
+
+using Vector = std::vector<double>;
+
+/// Not a number if any is none, so that a broken solution never passes.
+double largest(std::span<const double> values) {
+    double best = 0;
+    for (const double value : values) {
+        best = std::isnan(value) || std::abs(value) > best ? std::abs(value) : best;
+        if (std::isnan(best)) {
+            return best;
+        }
+    }
+    return best;
+}
+
+double largest_of_all(double value, const npb::World& world) {
+    double sent = std::isnan(value) ? HUGE_VAL : value;
+    MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_DOUBLE, MPI_MAX, world.communicator);
+    return sent;
+}
+
+/// Sums over the columns, which a row of processes shares.
+void sum_over_row(Vector& values, const Grid& grid) {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
+                  grid.in_row.get());
+}
+
+Vector row_sums(const View& all, int rows, int columns) {
+    Vector sums(static_cast<std::size_t>(rows));
+    for (int column = 0; column < columns; ++column) {
+        for (int row = 0; row < rows; ++row) {
+            sums[static_cast<std::size_t>(row)] += std::abs(all.at(row, column));
+        }
+    }
+    return sums;
+}
+
+Vector product(const View& all, int rows, std::span<const double> x, const Blas& blas) {
+    constexpr int step = 1;
+    Vector result(static_cast<std::size_t>(rows));
+    const auto columns = static_cast<int>(x.size());
+    if (rows > 0 && columns > 0) {
+        blas.gemv("N", &rows, &columns, &plus_one, all.values.data(), &all.lead, x.data(), &step, &plus_one,
+                  result.data(), &step);
+    }
+    return result;
+}
+
+}  // namespace
+
+double scaled_residual(std::span<const double> x, Matrix& matrix, const Grid& grid, const npb::World& world,
+                       const Blas& blas) {
+    matrix.generate(grid);
+    const View all = matrix.view();
+    Vector sums = row_sums(all, matrix.rows(), static_cast<int>(x.size()));
+    Vector rest = product(all, matrix.rows(), x, blas);
+    sum_over_row(sums, grid);
+    sum_over_row(rest, grid);
+    Vector right(rest.size());
+    for (std::size_t row = 0; row < rest.size(); ++row) {
+        right[row] = entry(grid.rows.global(static_cast<int>(row)), matrix.size());
+        rest[row] -= right[row];
+    }
+    const auto norm = [&](std::span<const double> values) { return largest_of_all(largest(values), world); };
+    return norm(rest) / (0x1p-53 * (norm(sums) * norm(x) + norm(right)) * matrix.size());
+}
+
+}  // namespace tare::hpl
