@@ -27,6 +27,8 @@ RECORDED: dict[str, str | None] = {
     "os": "alone",
     "messages": "two-ranks",
     "hpcc": "two-ranks",
+    "hpl": "two-ranks",
+    "hpcg": "two-ranks",
     "netpipe": "mpi",
     "npb": "ep-two-ranks",
     "npb-reference": "cg-two-ranks",
@@ -36,6 +38,7 @@ RECORDED: dict[str, str | None] = {
 """Kind → a good run below tests/outputs/KIND; ``None``: nothing of its output is read."""
 NEEDED_OPTIONS: dict[str, dict[str, OptionValue]] = {
     "command": {"argv": ["true"]},
+    "hpcg": {"program": "/opt/hpcg/bin/xhpcg", "nx": 16, "ny": 16, "nz": 16},
     "npb": {"benchmark": "ep"},
     "npb-reference": {"program": "/opt/npb/cg.S.x"},
 }

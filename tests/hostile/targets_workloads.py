@@ -28,6 +28,11 @@ _RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
     "hpcc": ("hpcc", "hpcc/two-ranks", "hpccoutf.txt", {}),
     "hpcc's input": ("hpcc", "hpcc/two-ranks", "hpccinf.txt", {}),
     "hpcc's messages": ("hpcc", "hpcc/refused-single-copy", _STDERR, {}),
+    "hpl": ("hpl", "hpl/two-ranks", _STDOUT, {}),
+    "hpcg": (
+        *("hpcg", "hpcg/two-ranks", "hpcg-result.txt"),
+        {"program": "/xhpcg", "nx": 16, "ny": 16, "nz": 16},
+    ),
     "netpipe": ("netpipe", "netpipe/mpi", "np.out", {"largest": 1 << 20}),
     "netpipe's messages": ("netpipe", "netpipe/tcp", _STDERR, {"protocol": "tcp"}),
     "npb": ("npb", "npb/ep-two-ranks", _STDOUT, {"benchmark": "ep", "problem_class": "A"}),

@@ -19,6 +19,8 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
         "os": "slices:OS",
         "messages": "slices:MESSAGES",
         "hpcc": "hpcc:Hpcc",
+        "hpl": "hpl:Hpl",
+        "hpcg": "hpcg:Hpcg",
         "netpipe": "netpipe:Netpipe",
         "npb": "npb:Npb",
         "npb-reference": "npb_reference:NpbReference",

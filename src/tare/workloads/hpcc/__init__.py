@@ -54,16 +54,21 @@ def blas_facts(choice: str, cpu_flags: AbstractSet[str], lacking: Lacking) -> Ma
     return {"blas kernel pinned": KERNELS.told(cpu_flags, lacking)} if choice == PINNED else {}
 
 
-class HpccOptions(mpi_job.MpiOptions):
-    """The problem, and the two code paths that are pinned equally in every arm."""
+class BlasOptions(mpi_job.MpiOptions):
+    """The two code paths that are pinned equally in every arm."""
+
+    blas_kernel: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")] = PINNED
+    """``pinned`` (best for all environments), ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's name."""
+
+
+class HpccOptions(BlasOptions):
+    """The problem."""
 
     memory_fraction: Annotated[float, Field(gt=0, le=0.8)] = 0.1
     """Fraction of the instance's memory for HPL's matrix, which determines the size of the other tests."""
     problem_size: Annotated[int, Field(gt=0)] | None = None
     """N itself, instead of a fraction of the memory."""
     block_size: Annotated[int, Field(gt=0, le=4096)] = 192
-    blas_kernel: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")] = "pinned"
-    """``pinned`` (best for all environments), ``natural`` (OpenBLAS chooses in the node), or OpenBLAS's name."""
 
 
 class Hpcc(WorkloadKind):

@@ -17,12 +17,13 @@ def problem_size(memory_byte: float, block_size: int) -> int:
     return max(math.isqrt(int(memory_byte) // BYTE_PER_WORD) // block_size, 1) * block_size
 
 
-def check_fits(size: int, memory_byte: int) -> None:
-    """Raise ``InputError`` when the matrix alone would exceed the instance's memory."""
-    matrix_byte = BYTE_PER_WORD * size**2
-    if matrix_byte > memory_byte:
+def check_fits(size: int, memory_byte: int, program: str = "hpcc", buffers_byte: int = 0) -> None:
+    """Raise ``InputError`` when the matrix, with what the program is known to need beside it, exceeds the memory."""
+    needed_byte = BYTE_PER_WORD * size**2 + buffers_byte
+    if needed_byte > memory_byte:
         raise InputError(
-            f"hpcc with N = {size} needs {format_byte(matrix_byte)} for its matrix, but an instance has"
+            f"{program} with N = {size} needs {format_byte(needed_byte)} for its matrix"
+            f"{' and buffers' if buffers_byte else ''}, but an instance has"
             f" {format_byte(memory_byte)}; give a smaller problem_size or block_size, or more memory"
         )
 
