@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from tests.workloads.recorded import SHAPE
 
 from tare.errors import WrongOutput
-from tare.records import Direction, Way
+from tare.records import Coordinate, Direction, Way
 from tare.workloads.command import AnyCommand, CommandOptions
 from tare.workloads.kind import Output
 
@@ -75,6 +75,62 @@ def test_the_last_match_in_what_it_prints_is_the_figure_of_merit() -> None:
 def test_output_without_the_figure_is_wrong_output(printed: str, says: str) -> None:
     with pytest.raises(WrongOutput, match=says):
         COMMAND.samples(FIGURE, Output(stdout=printed, stderr="", files={}))
+
+
+TABLE = r"bandwidth [MB/s, higher]=^\s*(?P<size_byte>\d+) +(?P<ranks>\d+) +(?P<value>\S+)$"
+
+
+def test_each_figure_may_have_its_own_unit_and_direction() -> None:
+    options = CommandOptions(
+        argv=["x"],
+        figures=[r"rate [1/s, higher]=rate (\S+)", r"latency [us]=lat (\S+)", r"n=n (\S+)"],
+        unit="1",
+    )
+    samples = COMMAND.samples(options, Output(stdout="rate 5 lat 7 n 9", stderr="", files={}))
+    assert [(sample.name, sample.value, sample.unit, sample.direction) for sample in samples] == [
+        ("rate", 5, "1/s", Direction.MORE),
+        ("latency", 7, "us", Direction.LESS),
+        ("n", 9, "1", Direction.LESS),
+    ]
+
+
+def test_a_printed_table_becomes_a_surface_of_which_the_last_line_of_a_place_counts() -> None:
+    options = CommandOptions(argv=["x"], figures=[TABLE])
+    printed = "warm-up\n 0 2 1.5\nresults\n  0 2 2.5\n 64 2 3e2\n 64 4 4.5\n"
+    samples = COMMAND.samples(options, Output(stdout=printed, stderr="", files={}))
+    assert [(sample.coordinates, sample.value) for sample in samples] == [
+        ((Coordinate("size", 0, "B"), Coordinate("ranks", 2, None)), 2.5),
+        ((Coordinate("size", 64, "B"), Coordinate("ranks", 2, None)), 300),
+        ((Coordinate("size", 64, "B"), Coordinate("ranks", 4, None)), 4.5),
+    ]
+    assert {(sample.unit, sample.direction) for sample in samples} == {("MB/s", Direction.MORE)}
+
+
+@pytest.mark.parametrize("printed", ["64 2 fast", "64 2 nan", "64 2 3\n64 4 inf", "64 2", ""])
+def test_a_table_without_numbers_is_wrong_output(printed: str) -> None:
+    with pytest.raises(WrongOutput, match="bandwidth"):
+        COMMAND.samples(
+            CommandOptions(argv=["x"], figures=[TABLE]), Output(stdout=printed, stderr="", files={})
+        )
+
+
+@pytest.mark.parametrize(
+    ("figure", "says"),
+    [
+        ("rate", "NAME=REGEX"),
+        ("rate [op/s, more]=(.)", "NAME=REGEX"),
+        ("rate [op/s=(.)", "NAME=REGEX"),
+        ("rate=(", "no regular expression"),
+        ("rate=rate", "no group"),
+        (r"rate=(?P<size>\d+)", "P<value>"),
+        (r"rate=(?P<size>\d+) (?P<size_byte>\d+) (?P<value>\d+)", "same coordinate"),
+        (r"wall_s [s]=(\d+)", "other names"),
+        (r"rate=(\d+)", "need a unit"),
+    ],
+)
+def test_a_figure_that_cannot_be_read_is_refused_in_words(figure: str, says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        CommandOptions(argv=["x"], figures=[figure])
 
 
 def test_a_program_that_reports_its_own_figures_is_never_frozen() -> None:

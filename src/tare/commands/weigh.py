@@ -268,10 +268,10 @@ def _workload(options: WeighOptions, name: str, command: Sequence[str]) -> Workl
     }
     chosen |= {key: value for key, value in written.items() if value}
     try:
-        CommandOptions.model_validate(chosen)
+        merits = CommandOptions.model_validate(chosen).merits
     except ValidationError as error:
         raise InputError(_complaint(error)) from error
-    figures = tuple(text.partition("=")[0] for text in options.metrics)
+    figures = tuple(merit.name for merit in merits if not merit.places)
     return Workload(name=name, kind="command", options=chosen, way=_way(options), primary=figures)
 
 

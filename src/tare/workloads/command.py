@@ -11,13 +11,13 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from tare.errors import InputError, WrongOutput
+from tare.errors import InputError
 from tare.records import Direction, Sample, Way
 from tare.workloads import mpi, profile
 from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
+from tare.workloads.merit import Merit
 from tare.workloads.mpi import Launcher
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _OWN = {"wall_s", "cpu_s", "energy_j", "iteration"}
 """Samples that the runner makes itself."""
 _ANY_ASSIGNMENT = re.compile(r"[^=]+=.*", re.DOTALL)
@@ -49,17 +49,7 @@ def _any_assignment(text: str) -> str:
 
 
 def _figure(text: str) -> str:
-    name, separator, pattern = text.partition("=")
-    if not separator or not _NAME.fullmatch(name):
-        raise ValueError(
-            f"{text!r} is no figure of merit; write NAME=REGEX, the name of letters, digits and _"
-        )
-    try:
-        groups = re.compile(pattern).groups
-    except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
-    if groups < 1:
-        raise ValueError(f"{pattern!r} has no group: put the number in parentheses, such as (\\S+)")
+    Merit.parse(text)
     return text
 
 
@@ -95,20 +85,29 @@ class CommandOptions(Options):
     check: list[_Text] = Field(default_factory=list)
     """Command that runs after every run; the run counts only if it ends with 0."""
     figures: list[Annotated[_Text, AfterValidator(_figure)]] = Field(default_factory=list)
-    """Figures of merit in what it prints, ``NAME=REGEX`` each: the first group of the last match is the number."""
+    """Figures of merit in what it prints, ``NAME=REGEX`` or ``NAME [UNIT, higher]=REGEX`` each.
+
+    The first group of the last match is the number; with named groups ``value`` is, the others are coordinates, and
+    every match is a point of a curve.
+    """
     unit: str = ""
-    """Unit of the figures of merit."""
+    """Unit of the figures of merit that state none."""
     higher_is_better: bool = False
-    """Whether a larger figure of merit is a better one."""
+    """Whether a larger figure of merit is a better one, where it does not say so itself."""
+
+    @property
+    def merits(self) -> tuple[Merit, ...]:
+        """The figures of merit."""
+        return tuple(map(Merit.parse, self.figures))
 
     @model_validator(mode="after")
     def _check_figures(self) -> Self:
-        names = [text.partition("=")[0] for text in self.figures]
+        names = [merit.name for merit in self.merits]
         if taken := sorted({name for name in names if name in _OWN or names.count(name) > 1}):
             raise ValueError(f"the figures of merit need other names than {', '.join(taken)}: each its own")
         if self.figures and self.turns:
             raise ValueError("turns time the iterations themselves: leave the figures of merit out")
-        if self.figures and not self.unit:
+        if any(merit.unit is None for merit in self.merits) and not self.unit:
             raise ValueError("figures of merit need a unit, such as GB/s; write 1 for a pure number")
         return self
 
@@ -176,7 +175,10 @@ class AnyCommand(WorkloadKind):
     def samples(self, options: Options, output: Output) -> list[Sample]:
         chosen = own(CommandOptions, options)
         profiled = profile.profile_samples(output) if chosen.profile else []
-        return [*profiled, *(_sample(text, chosen, output) for text in chosen.figures)]
+        direction = Direction.MORE if chosen.higher_is_better else Direction.LESS
+        printed = f"{output.stdout}\n{output.stderr}"
+        merits = (merit.samples(printed, chosen.unit, direction) for merit in chosen.merits)
+        return [*profiled, *(sample for samples in merits for sample in samples)]
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         used = mpi.transports(output.stderr) if own(CommandOptions, options).mpi else None
@@ -199,19 +201,3 @@ def _launched(
 def _assigned(entries: Sequence[str], shape: Shape) -> dict[str, str]:
     pairs = (entry.replace("{tools}", shape.tools_directory).split("=", 1) for entry in entries)
     return {name: value for name, value in pairs}  # noqa: C416 - dict() of lists does not type
-
-
-def _sample(figure: str, options: CommandOptions, output: Output) -> Sample:
-    """The last match counts: programs print intermediate figures first. ``WrongOutput`` without a number."""
-    name, _, pattern = figure.partition("=")
-    printed = f"{output.stdout}\n{output.stderr}"
-    matches = list(re.finditer(pattern, printed, re.MULTILINE))
-    if not matches:
-        raise WrongOutput(f"{name}: nothing that it printed matches {pattern!r}", printed[-2000:])
-    last = matches[-1]
-    try:
-        value = float(last[1])
-    except (TypeError, ValueError):
-        raise WrongOutput(f"{name}: {last[1]!r} is no number", last[0]) from None
-    direction = Direction.MORE if options.higher_is_better else Direction.LESS
-    return Sample(name=name, value=value, unit=options.unit, direction=direction)
