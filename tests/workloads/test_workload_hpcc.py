@@ -18,11 +18,16 @@ from tare.workloads.hpcc import INPUT, OUTPUT, Hpcc, HpccOptions
 from tare.workloads.hpcc.checks import hpl_residual
 from tare.workloads.hpcc.metrics import METRICS
 from tare.workloads.hpcc.summary import last_run, parse_summary
+from tare.workloads.hpcc.times import SECTIONS, WALL_TIMES, times
 from tare.workloads.kind import Output, Shape
 from tare.workloads.mpi import transports, without_chatter
 
 HPCC = Hpcc()
 OPTIONS = HpccOptions()
+TIMES = {
+    *WALL_TIMES.values(),
+    *(f"{name}_{clock}" for name in SECTIONS.values() for clock in ("wall_s", "cpu_s")),
+}
 
 
 def samples_of(case: str) -> dict[str, Sample]:
@@ -37,7 +42,7 @@ def altered(pattern: str, replacement: str, case: str = "two-ranks") -> Output:
 
 
 def test_all_31_figures_of_a_run_of_two_ranks_become_samples() -> None:
-    assert set(samples_of("two-ranks")) == {metric.name for metric in METRICS}
+    assert set(samples_of("two-ranks")) == {metric.name for metric in METRICS} | TIMES
     assert len(METRICS) == 31
 
 
@@ -63,23 +68,39 @@ def test_hpl_s_figure_agrees_with_the_rate_that_its_section_prints() -> None:
     assert samples_of("two-ranks")["hpl_flop_per_s"].value == pytest.approx(float(printed) * 1e9, rel=1e-3)
 
 
-def test_only_latencies_are_better_when_less() -> None:
+def test_only_latencies_and_times_are_better_when_less() -> None:
     for name, sample in samples_of("two-ranks").items():
-        assert (sample.direction is Direction.LESS) == ("latency" in name)
+        assert (sample.direction is Direction.LESS) == ("latency" in name or name in TIMES)
 
 
 def test_what_one_rank_cannot_measure_is_missing_rather_than_minus_one() -> None:
     samples = samples_of("one-rank")
     assert not [name for name in samples if "ping_pong" in name or "ring" in name]
-    assert len(samples) == 21
+    assert len(samples) == 21 + len(TIMES)
+
+
+def test_both_times_of_random_access_are_read_where_three_ranks_share_two_processors() -> None:
+    samples = samples_of("three-ranks")
+    assert samples["random_access_mpi_wall_s"].value == 6.264385
+    assert samples["random_access_mpi_cpu_s"].value == 2.361725
+    assert samples["random_access_lcg_star_cpu_s"].value == 0.000472
+    assert samples["hpl_wall_s"].unit == "s"
+
+
+def test_a_time_below_what_hpcc_prints_is_missing_rather_than_zero() -> None:
+    samples = {
+        sample.name for sample in times(last_run(recorded("hpcc", "refused-single-copy").files[OUTPUT]), {})
+    }
+    assert "random_access_star_cpu_s" not in samples
+    assert "random_access_star_wall_s" in samples
 
 
 def test_an_uneven_number_of_ranks_is_read_as_well() -> None:
-    assert len(samples_of("three-ranks")) == 31
+    assert len(samples_of("three-ranks")) == 31 + len(TIMES)
 
 
 def test_of_two_appended_runs_the_last_one_counts() -> None:
-    assert len(samples_of("appended")) == 31
+    assert len(samples_of("appended")) == 31 + len(TIMES)
     assert HPCC.facts(OPTIONS, recorded("hpcc", "appended"))["hpcc ranks"] == "2"
 
 
@@ -263,4 +284,4 @@ def test_the_real_hpcc_says_only_what_carried_its_messages_and_its_output_is_rea
     assert transports(done.stderr) == transport
     files = {name: (tmp_path / name).read_text() for name in job.collect}
     samples = HPCC.samples(options, Output(stdout=done.stdout, stderr=done.stderr, files=files))
-    assert len(samples) == figures
+    assert len([sample for sample in samples if sample.name not in TIMES]) == figures

@@ -20,6 +20,7 @@ from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, ch
 from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
 from tare.workloads.hpcc.metrics import METRICS, MISSING, run_facts
 from tare.workloads.hpcc.summary import last_run, number, parse_summary
+from tare.workloads.hpcc.times import times
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 
 KERNELS = Variants(
@@ -122,7 +123,7 @@ class Hpcc(WorkloadKind):
                     direction=metric.direction,
                 )
             )
-        return samples + profiled
+        return [*samples, *times(run, summary), *profiled]
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
         chosen = own(HpccOptions, options)
