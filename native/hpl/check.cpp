@@ -47,25 +47,25 @@ Vector row_sums(const View& all, int rows, int columns) {
     return sums;
 }
 
-Vector product(const View& all, int rows, std::span<const double> x, const Blas& blas) {
-    constexpr int step = 1;
+Vector multiplied(const View& all, int rows, std::span<const double> solution, const Blas& blas) {
+    constexpr int stride = 1;
     Vector result(static_cast<std::size_t>(rows));
-    const auto columns = static_cast<int>(x.size());
+    const auto columns = static_cast<int>(solution.size());
     if (rows > 0 && columns > 0) {
-        blas.gemv("N", &rows, &columns, &plus_one, all.values.data(), &all.lead, x.data(), &step, &plus_one,
-                  result.data(), &step);
+        blas.gemv("N", &rows, &columns, &plus_one, all.values.data(), &all.lead, solution.data(), &stride,
+                  &plus_one, result.data(), &stride);
     }
     return result;
 }
 
 }  // namespace
 
-double scaled_residual(std::span<const double> x, Matrix& matrix, const Grid& grid, const npb::World& world,
-                       const Blas& blas) {
+double scaled_residual(std::span<const double> solution, Matrix& matrix, const Grid& grid,
+                       const npb::World& world, const Blas& blas) {
     matrix.generate(grid);
     const View all = matrix.view();
-    Vector sums = row_sums(all, matrix.rows(), static_cast<int>(x.size()));
-    Vector rest = product(all, matrix.rows(), x, blas);
+    Vector sums = row_sums(all, matrix.rows(), static_cast<int>(solution.size()));
+    Vector rest = multiplied(all, matrix.rows(), solution, blas);
     sum_over_row(sums, grid);
     sum_over_row(rest, grid);
     Vector right(rest.size());
@@ -74,7 +74,7 @@ double scaled_residual(std::span<const double> x, Matrix& matrix, const Grid& gr
         rest[row] -= right[row];
     }
     const auto norm = [&](std::span<const double> values) { return largest_of_all(largest(values), world); };
-    return norm(rest) / (0x1p-53 * (norm(sums) * norm(x) + norm(right)) * matrix.size());
+    return norm(rest) / (epsilon * (norm(sums) * norm(solution) + norm(right)) * matrix.size());
 }
 
 }  // namespace tare::hpl

@@ -35,21 +35,25 @@ struct Solved {
 };
 
 /// HPL's count: 2/3 N³ + 3/2 N².
-double flop_of(double size) { return (2.0 / 3.0 * size + 3.0 / 2.0) * size * size; }
+double flop_of(double size) {
+    constexpr double of_cube = 2.0 / 3.0;    // NOLINT(*-magic-numbers)
+    constexpr double of_square = 3.0 / 2.0;  // NOLINT(*-magic-numbers)
+    return (of_cube * size + of_square) * size * size;
+}
 
 Solved run(const Problem& problem, const World& world) {
     const Blas blas = load_blas();
     const Grid grid{problem, world};
     Matrix matrix{problem, grid};
     matrix.generate(grid);
-    std::vector<double> x;
+    std::vector<double> solution;
     Solved solved;
     solved.wall_s = tare::npb::timed(world.communicator, [&] {
         factor(problem, matrix, grid, blas);
-        x = solve(problem, matrix, grid, blas);
+        solution = solve(problem, matrix, grid, blas);
     });
     MPI_Allreduce(MPI_IN_PLACE, &solved.wall_s, 1, MPI_DOUBLE, MPI_MAX, world.communicator);
-    solved.residual = scaled_residual(x, matrix, grid, world, blas);
+    solved.residual = scaled_residual(solution, matrix, grid, world, blas);
     return solved;
 }
 

@@ -49,10 +49,11 @@ double entry(int row, int column) {
     constexpr unsigned half = 32;
     constexpr unsigned below_mantissa = 11;
     constexpr double middle = 0.5;
+    constexpr double unit = 0x1p-53;
     const std::uint64_t place =
         std::uint64_t{static_cast<std::uint32_t>(column)} << half | static_cast<std::uint32_t>(row);
     // Half a unit beside any end, so that 0 and 1 do not occur.
-    return (static_cast<double>(mixed(place + 1) >> below_mantissa) + middle) * 0x1p-53 - middle;
+    return (static_cast<double>(mixed(place + 1) >> below_mantissa) + middle) * unit - middle;
 }
 
 Matrix::Matrix(const Problem& problem, const Grid& grid)

@@ -34,6 +34,7 @@ class Factorization {
     }
 
   private:
+    // NOLINTNEXTLINE(misc-no-recursion): as deep as the width can be halved
     void factor(int begin, int count) {
         constexpr int narrow = 8;
         if (count <= narrow) {
@@ -63,15 +64,16 @@ class Factorization {
         const View top = panel_->top();
         const int start = below(column);
         const double pivot = top.at(column, column);
-        const auto part = [&](int of) {
-            return columns_.values.subspan(columns_.place(0, of), static_cast<std::size_t>(rows_))
+        const int pivot_row = column;
+        const auto part = [&](int number) {
+            return columns_.values.subspan(columns_.place(0, number), static_cast<std::size_t>(rows_))
                 .subspan(static_cast<std::size_t>(start));
         };
         const auto factors = part(column);
         std::transform(factors.begin(), factors.end(), factors.begin(),
                        [pivot](double value) { return value / pivot; });
         for (int other = column + 1; other < end; ++other) {
-            const double weight = top.at(column, other);
+            const double weight = top.at(pivot_row, other);
             const auto values = part(other);
             std::transform(values.begin(), values.end(), factors.begin(), values.begin(),
                            [weight](double value, double factor) { return value - factor * weight; });
@@ -118,9 +120,7 @@ class Factorization {
         const View top = panel_->top();
         panel_->set_pivot(column, pivot);
         take(pivot);
-        for (int other = 0; other < panel_->width(); ++other) {
-            top.at(column, other) = row_[static_cast<std::size_t>(other)];
-        }
+        write(top, column);
         if (pivot != place) {
             move(place, pivot);
         }
@@ -135,10 +135,10 @@ class Factorization {
         }
     }
 
-    void move(int from, int to) {
-        const int source = grid_->rows.owner(from);
-        const int target = grid_->rows.owner(to);
-        read(from);
+    void move(int place, int pivot) {
+        const int source = grid_->rows.owner(place);
+        const int target = grid_->rows.owner(pivot);
+        read(place);
         if (source != target && grid_->rows.index == source) {
             MPI_Send(row_.data(), panel_->width(), MPI_DOUBLE, target, 0, grid_->in_column.get());
         } else if (source != target && grid_->rows.index == target) {
@@ -146,9 +146,13 @@ class Factorization {
                      MPI_STATUS_IGNORE);
         }
         if (grid_->rows.index == target) {
-            for (int other = 0; other < panel_->width(); ++other) {
-                columns_.at(grid_->rows.local(to), other) = row_[static_cast<std::size_t>(other)];
-            }
+            write(columns_, grid_->rows.local(pivot));
+        }
+    }
+
+    void write(const View& target, int row) const {
+        for (int other = 0; other < panel_->width(); ++other) {
+            target.at(row, other) = row_[static_cast<std::size_t>(other)];
         }
     }
 

@@ -9,17 +9,18 @@ namespace tare::hpl {
 constexpr double plus_one = 1.0;
 constexpr double minus_one = -1.0;
 
-/// c -= a b, or a bᵀ; c is `rows` by `columns`.
+/// target -= left right, or left rightᵀ; the target is `rows` by `columns`.
 struct Product {
     int rows = 0;
     int columns = 0;
     int inner = 0;
     bool transposed = false;
 
-    void subtract(const Blas& blas, const View& a, const View& b, const View& c) const {
+    void subtract(const Blas& blas, const View& left, const View& right, const View& target) const {
         if (rows > 0 && columns > 0 && inner > 0) {
-            blas.gemm("N", transposed ? "T" : "N", &rows, &columns, &inner, &minus_one, a.values.data(),
-                      &a.lead, b.values.data(), &b.lead, &plus_one, c.values.data(), &c.lead);
+            blas.gemm("N", transposed ? "T" : "N", &rows, &columns, &inner, &minus_one, left.values.data(),
+                      &left.lead, right.values.data(), &right.lead, &plus_one, target.values.data(),
+                      &target.lead);
         }
     }
 };

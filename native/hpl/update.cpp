@@ -90,9 +90,9 @@ std::size_t room(const Problem& problem, const Matrix& matrix) {
 
 Swaps Swaps::of(const Panel& panel) {
     std::map<int, int> content;
-    const auto at = [&](int row) -> int& { return content.try_emplace(row, row).first->second; };
+    const auto content_of = [&](int row) -> int& { return content.try_emplace(row, row).first->second; };
     for (int column = 0; column < panel.width(); ++column) {
-        std::swap(at(panel.first() + column), at(panel.pivot(column)));
+        std::swap(content_of(panel.first() + column), content_of(panel.pivot(column)));
     }
     Swaps swaps;
     for (const auto& [place, source] : content) {
@@ -143,24 +143,24 @@ void Update::gather(const Swaps& swaps, const View& columns, int count, const Gr
 /// Brings the panel's rows to where the pivots were.
 void Update::scatter(const Swaps& swaps, const View& columns, int count, const Grid& grid) {
     const Axis& rows = grid.rows;
-    Messages from{rows.processes, count};
-    Messages to{rows.processes, count};
+    Messages sources{rows.processes, count};
+    Messages targets{rows.processes, count};
     for (const auto& row : swaps.displaced) {
-        from.add(rows.owner(row.to), row.from);
-        to.add(rows.owner(row.to), row.to);
+        sources.add(rows.owner(row.to), row.from);
+        targets.add(rows.owner(row.to), row.to);
     }
-    from.close();
-    to.close();
+    sources.close();
+    targets.close();
     const int root = swaps.displaced.empty() ? 0 : rows.owner(swaps.displaced.front().from);
     if (rows.index == root) {
-        pack(columns, local_rows(from.all_rows(), rows), count, sent_.span());
+        pack(columns, local_rows(sources.all_rows(), rows), count, sent_.span());
     }
     if (rows.processes > 1) {
-        MPI_Scatterv(sent_.data(), from.lengths(), from.starts(), MPI_DOUBLE, received_.data(),
-                     to.length(rows.index), MPI_DOUBLE, root, grid.in_column.get());
+        MPI_Scatterv(sent_.data(), sources.lengths(), sources.starts(), MPI_DOUBLE, received_.data(),
+                     targets.length(rows.index), MPI_DOUBLE, root, grid.in_column.get());
     }
     const auto arrived = rows.processes > 1 ? received_.span() : sent_.span();
-    unpack(arrived, local_rows(to.rows(rows.index), rows), count, columns);
+    unpack(arrived, local_rows(targets.rows(rows.index), rows), count, columns);
 }
 
 void Update::apply(Panel& panel, int begin, int end, Matrix& matrix, const Grid& grid, const Blas& blas) {
