@@ -135,7 +135,8 @@ def weigh(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=REGEX", help="Figure of merit in the output; the first group is the number."
+            metavar="NAME=REGEX",
+            help="Figure of merit in the output: its first group. NAME [UNIT, higher]=REGEX states its unit.",
         ),
     ] = None,
     unit: Annotated[str | None, typer.Option(metavar="UNIT", help="Of the metric, such as GB/s.")] = None,
