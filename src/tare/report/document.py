@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tare.drawing.artist import Artist
 from tare.drawing.marks import CONTROL
+from tare.drawing.words import unbreakable
 from tare.errors import HostError
 from tare.records import Analysis, Status
 from tare.report import arrange, cells, losses, page, provenance, trust
@@ -17,6 +18,7 @@ from tare.report.curves import POINTWISE, UNITS, level, place_groups
 from tare.report.emulation import emulated, restored
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons
+from tare.report.stacked import stackable
 from tare.report.stops import decisions_said, stops_said
 from tare.report.topics import HOST_ORDER, PAGE_ORDER
 from tare.report.weaker import HEADING, weaker
@@ -59,7 +61,7 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
     """
     left_out, analysis = left_out_said(analysis), bounded(analysis)
     artist = artist_of(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
-    return page.rendered(
+    text = page.rendered(
         "report",
         analysis=analysis,
         answers=arrange.answers(analysis),
@@ -97,3 +99,4 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         place_groups=place_groups,
         native_look=CONTROL,
     )
+    return unbreakable(stackable(text))
