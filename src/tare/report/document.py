@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tare.drawing.artist import Artist
 from tare.drawing.marks import CONTROL
-from tare.drawing.words import unbreakable
 from tare.errors import HostError
 from tare.records import Analysis, Status
 from tare.report import arrange, cells, losses, page, provenance, trust
@@ -99,4 +98,4 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         place_groups=place_groups,
         native_look=CONTROL,
     )
-    return unbreakable(stackable(text))
+    return stackable(text)

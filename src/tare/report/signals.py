@@ -2,7 +2,7 @@
 """Signals beside the runs, against native's: for programs and the page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tare.drawing.artist import Artist
@@ -48,6 +48,22 @@ class ShownSignals:
 def shown_signals(analysis: Analysis) -> tuple[ShownSignals, ...]:
     """In the order of the verdicts; nothing of a result without signals."""
     return tuple(_shown(table) for table in analysis.signals if table.differences)
+
+
+def _apart(shown: Sequence[ShownSignals]) -> tuple[Sequence[ShownSignals], Mapping[str, tuple[str, ...]]]:
+    """What several environments all lack for the same reason, said once."""
+    if len(shown) < 2:  # noqa: PLR2004 - as the name says
+        return shown, {}
+    common = {
+        why: names
+        for why, names in shown[0].missing.items()
+        if all(each.missing.get(why) == names for each in shown)
+    }
+    own = [
+        replace(each, missing={why: names for why, names in each.missing.items() if why not in common})
+        for each in shown
+    ]
+    return own, common
 
 
 def _shown(table: SignalTable) -> ShownSignals:
@@ -167,4 +183,5 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
     shown = shown_signals(analysis)
     if not shown:
         return [MISSING]
-    return [section("signals", "", title=TITLE, explanation=EXPLANATION, signals=shown)]
+    own, common = _apart(shown)
+    return [section("signals", "", title=TITLE, explanation=EXPLANATION, signals=own, missing_in_all=common)]
