@@ -56,6 +56,8 @@ class CellSection:
     other_panels: tuple[Panel, ...]
     curves: tuple[CurveFigure, ...]
     instances: tuple[InstanceFigure, ...]
+    takes_turns: bool
+    """Whether the arms of a block alternated in short slices."""
 
 
 def _overheads(artist: Artist, groups: Sequence[HeadedMetric], title: str) -> Figure:
@@ -179,6 +181,9 @@ def _section(
         other_panels=tuple(panel for metric in others for panel in _samples(artist, metric)),
         curves=tuple(_curves(artist, metric) for metric in curves),
         instances=instances,
+        takes_turns=any(
+            block.rounds is not None for metric in primary for block in metric.reference.summary.blocks
+        ),
     )
 
 

@@ -81,7 +81,10 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
         looks=artist.looks,
-        damage=integrity_said(analysis.integrity),
+        damage=[
+            said[0].upper() + said[1:] if not place else said
+            for place, said in enumerate(integrity_said(analysis.integrity))
+        ],
         warnings=losses.warnings_said(analysis),
         stops=stops_said(analysis),
         decisions=decisions_said(analysis),
@@ -91,6 +94,7 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         restored=restored(analysis.outcomes),
         Status=Status,
         alone_said=trust.alone_said,
+        tail_said=trust.tail_said,
         control_said=arrange.control_said,
         control_word=arrange.control_word,
         curves_explained=f"{POINTWISE}. {UNITS}",

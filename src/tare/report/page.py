@@ -2,6 +2,7 @@
 """The page's templates, how values look in them, and the section that a topic adds."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,7 @@ def _environment() -> "Environment":
         "quantity_interval": words.quantity_interval,
         "mark": words.MARK,
         "place": place,
+        "blocks_said": _blocks_said,
     }
     return environment
 
@@ -78,6 +80,12 @@ def _command(words_of_it: str) -> Markup:
     """A command line, broken only between its words: an option cut at its hyphens would be another one."""
     whole = (Markup('<span class="whole">{}</span>').format(visible(word)) for word in words_of_it.split(" "))
     return Markup(" ").join(whole)
+
+
+def _blocks_said(blocks: Iterable[int]) -> str:
+    """Each block once: native has two trials in it."""
+    each = list(dict.fromkeys(blocks))
+    return f"block{'s' if len(each) > 1 else ''} {', '.join(map(str, each))}"
 
 
 def _quantity(value: float, unit: str) -> str:

@@ -15,7 +15,7 @@ from tare.units import MINUS
 TITLE = "Signals beside the runs"
 EXPLANATION = (
     "How much more of each signal a trial has than a native one of the same block: the median over blocks, with its "
-    "exact interval. Signals decide nothing; what may be concluded from them stands under the causes."
+    'exact interval. Signals decide nothing; what they suggest about a difference stands under "Why".'
 )
 _UNITS = {"1": "", "byte": "B"}
 
