@@ -101,7 +101,8 @@ def _samples(artist: Artist, metric: MetricSection, *, named: bool = False) -> I
         return
     for own in [[summary] for summary in summaries] if metric.primary else [summaries]:
         name = one_line(own[0].environment if metric.primary else metric.name)
-        title = f"{one_line(metric.name)}, samples block by block: {name}"
+        in_unit = f" in {shared.unit}" if shared.unit else ""
+        title = f"{one_line(metric.name)}{in_unit}, samples block by block: {name}"
         described = (
             f"{len(shared.blocks)} blocks, in {shared.unit}; the figures are in the table of all figures"
         )

@@ -109,9 +109,17 @@ def evidence(analysis: Analysis) -> tuple[Fact, ...]:
     first ones.
     """
     return tuple(
-        Fact(label, tuple(map(_readable, _told(values))))
+        Fact(label, _told(_readable_values(values)))
         for label, values in seen_values(analysis.outcomes).items()
     )
+
+
+def _readable_values(values: SeenValues) -> SeenValues:
+    """What reads alike is one value."""
+    merged: dict[str, list[AlikeTrials]] = {}
+    for value, arms in values.items():
+        merged.setdefault(_readable(value), []).extend(arms)
+    return {value: tuple(dict.fromkeys(arms)) for value, arms in merged.items()}
 
 
 def _readable(value: str) -> str:

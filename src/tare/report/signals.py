@@ -18,6 +18,8 @@ EXPLANATION = (
     'exact interval. Signals decide nothing; what they suggest about a difference stands under "Why".'
 )
 _UNITS = {"1": "", "byte": "B"}
+_ROUNDING = 1e-9
+"""Of the other figures of a signal: what is smaller is left over from subtracting equal numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,8 @@ def _is_nothing(signal: SignalDifference) -> bool:
 
 def _row(signal: SignalDifference) -> SignalRow:
     more, unit = signal.difference, _UNITS.get(signal.unit, signal.unit)
+    nothing = _ROUNDING * max(abs(signal.native), abs(more.low or 0.0), abs(more.high or 0.0))
+    point = more.point if abs(more.point) > nothing else 0.0
     interval = f"none (n = {more.n})"
     if more.low is not None and more.high is not None:
         interval = f"{_difference(more.low, unit)} to {_difference(more.high, unit)}"
@@ -94,7 +98,7 @@ def _row(signal: SignalDifference) -> SignalRow:
         name=signal.name,
         scope=signal.scope,
         native=quantity(signal.native, unit),
-        difference=_difference(more.point, unit),
+        difference=_difference(point, unit),
         interval=interval,
         n=more.n,
     )
