@@ -273,6 +273,7 @@ def test_a_providers_file_imports_no_other_provider() -> None:
         "gvisor_node",
         "planted",
         "podman_network",
+        "sarus_image",
     }
     for name in names:
         text = (SOURCE / "environments" / f"{name}.py").read_text()

@@ -93,7 +93,10 @@ def no_sessions(lines: list[Line]) -> None:
 
 LOAD = {"foreign": 1.0, "steal": 0.0, "throttled": 0.0, "others": []}
 CHANGES = {
-    "x of 1e308": each_sample(x=1e308),
+    "x of 1e308": each_sample(coordinates=[["size", 1e308, "B"]]),
+    "an x of 1e308": each_sample(x=1e308, x_unit="B"),
+    "coordinates that are none": each_sample(coordinates=[["size", "B"]]),
+    "a thousand coordinates": each_sample(coordinates=[[f"d{number}", 1.0, None] for number in range(1000)]),
     "values of 1e308": each_sample(value=1e308),
     "values of 5e-324": each_sample(value=5e-324),
     "no instances": each_trial("layout", instances=0),
@@ -104,7 +107,7 @@ CHANGES = {
     "no sessions": no_sessions,
     "a load on no processors": each_outcome(load={"processors": 0, **LOAD}),
     "native by another technology": each_trial("environment", technology="fake", name="native"),
-    "escapes in names": each_sample(name=EVIL, unit=EVIL, x_unit=EVIL),
+    "escapes in names": each_sample(name=EVIL, unit=EVIL, coordinates=[[EVIL, 1.0, EVIL]]),
     "escapes in reasons": each_outcome(status="failed", reason=EVIL, excerpt=EVIL),
 }
 
@@ -122,7 +125,7 @@ def test_a_journal_of_such_content_is_shown_or_refused_in_words(
 
 def test_a_report_is_drawn_of_what_no_axis_reaches(base: Path, tmp_path: Path) -> None:
     lines = read(base)
-    each_sample(x=1e40, unit="B", x_unit="B")(lines)
+    each_sample(unit="B", coordinates=[["size", 1e40, "B"]])(lines)
     assert fault_of(shown(base, tmp_path / "result", lines, "report")) is None
 
 

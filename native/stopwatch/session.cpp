@@ -43,8 +43,8 @@ timespec time_until(std::int64_t moment_ns) {
 
 Session::Session(Command& command) : command_{command}, signals_{take_signals()} {
     // Where the command is the same user, it could write its own time into this memory (ptrace(2),
-    // pidfd_getfd(2)).
-    if (::prctl(PR_SET_DUMPABLE, 0) != 0) {
+    // pidfd_getfd(2)). PRoot refuses by ENOSYS, as no kernel does: it reads the memory of all that it runs.
+    if (::prctl(PR_SET_DUMPABLE, 0) != 0 && errno != ENOSYS) {
         throw_errno("cannot keep the command from this program's memory");
     }
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {

@@ -96,8 +96,9 @@ from tare.treat import (
     traits,
     unlike,
     wait_summaries,
+    with_ranges,
 )
-from tare.workloads import primary_metrics
+from tare.workloads import primary_metrics, ranges_of
 
 if TYPE_CHECKING:
     from tare.measure.campaign import Audience, Request
@@ -116,7 +117,7 @@ def stopped(
     campaign: Campaign, outcomes: Sequence[Outcome], passed_over: Sequence[Trial]
 ) -> tuple[Stopped, ...]:
     """Arms that have been measured enough, replayed from the finished blocks; the same at every resume."""
-    own = compared(outcomes)
+    own = _compared(campaign, outcomes)
     summarized = summaries(own, _primary_metrics(campaign))
     return stopped_arms(courses(summarized, finished_blocks(own, passed_over), campaign.design, ended=False))
 
@@ -132,7 +133,7 @@ def _analysed(path: Path) -> Analysis:
     campaign = kept_campaign(folder)
     journal = _journal(folder, campaign)
     campaign = extended(campaign, added_blocks(campaign, journal))
-    outcomes = compared(journal.outcomes)
+    outcomes = _compared(campaign, journal.outcomes)
     primary = _primary_metrics(campaign)
     headlines = {name: metrics[0] for name, metrics in primary.items()}
     analysed = summaries(outcomes, primary)
@@ -262,6 +263,13 @@ def _primary_metrics(campaign: Campaign) -> dict[str, tuple[str, ...]]:
     return {workload.name: primary_metrics(workload) for workload in campaign.workloads}
 
 
+def _compared(campaign: Campaign, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """The outcomes that are compared with native, with the figures of ranges."""
+    return with_ranges(
+        compared(outcomes), {workload.name: ranges_of(workload) for workload in campaign.workloads}
+    )
+
+
 def _traced(folder: ResultFolder) -> TracedCalls:
     """The calls of extra runs traced by ``tare explain``; a result can be read without them."""
     try:
@@ -292,7 +300,7 @@ def _child_verdicts(child: ResultFolder, parent_session: str | None) -> Sequence
         return ()
     if campaign.intervention is None or campaign.intervention.parent_session != parent_session:
         return ()
-    known = summaries(outcomes, _primary_metrics(campaign))
+    known = summaries(_compared(campaign, outcomes), _primary_metrics(campaign))
     claimed = set(campaign.intervention.claims)
     own = [
         summary for summary in known if summary.primary or (summary.cell.workload, summary.metric) in claimed

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.report.curve_example import curve_analysis, native_time_s, true_ratio
 
 from tare.analyze import controls, curve_estimates, overhead
-from tare.records import CONTROL_NAME, BlockValue, Cell, Curve, CurvePoint, Direction, Summary
+from tare.records import CONTROL_NAME, BlockValue, Cell, Curve, CurvePoint, Dimension, Direction, Summary
 from tare.statistics.contrasts import Blocks, estimate
 from tare.statistics.estimate import as_fraction
 
@@ -166,10 +166,10 @@ def curve(values: tuple[float, ...], log_ratios: tuple[float, ...], *, rate: boo
         metric="m",
         unit="B/s" if rate else "s",
         direction=Direction.MORE if rate else Direction.LESS,
-        x_unit="B",
+        dimensions=(Dimension("size", "B"),),
         points=(
             CurvePoint(
-                x=8.0,
+                at=(8.0,),
                 blocks=tuple(range(len(values))),
                 values=values,
                 log_ratios=log_ratios,
@@ -183,7 +183,7 @@ def curve(values: tuple[float, ...], log_ratios: tuple[float, ...], *, rate: boo
 def test_a_value_lies_within_its_interval_and_among_what_was_measured(values: list[float]) -> None:
     (estimate,) = curve_estimates([curve(tuple(values), ())])
     (point,) = estimate.points
-    assert point.x == 8.0
+    assert point.at == (8.0,)
     assert point.overhead is None
     assert min(values) * (1 - 1e-9) <= point.value.point <= max(values) * (1 + 1e-9)
     assert (point.value.low is None) == (len(values) < 6)
@@ -229,7 +229,7 @@ def test_planted_ratios_are_within_nearly_all_intervals() -> None:
             if point.overhead is not None:
                 assert point.overhead.low is not None
                 assert point.overhead.high is not None
-                inside.append(point.overhead.low <= true_ratio(name, point.x) - 1 <= point.overhead.high)
+                inside.append(point.overhead.low <= true_ratio(name, point.at[0]) - 1 <= point.overhead.high)
     assert len(inside) == 6 * 2 * 48
     assert sum(inside) / len(inside) > 0.93
 
@@ -239,12 +239,12 @@ def test_native_is_estimated_too_and_first() -> None:
     assert first.curve.environment == "native"
     for point in first.points:
         assert point.value.n == 12
-        assert point.value.point == pytest.approx(native_time_s(point.x), rel=0.1)
+        assert point.value.point == pytest.approx(native_time_s(point.at[0]), rel=0.1)
 
 
 def test_every_point_of_a_curve_has_its_estimate() -> None:
     whole = curve((1.0, 2.0), (0.1, 0.2))
-    double = replace(whole, points=(whole.points[0], replace(whole.points[0], x=16.0)))
+    double = replace(whole, points=(whole.points[0], replace(whole.points[0], at=(16.0,))))
     (estimate,) = curve_estimates([double])
     assert estimate.curve is double
-    assert [point.x for point in estimate.points] == [8.0, 16.0]
+    assert [point.at for point in estimate.points] == [(8.0,), (16.0,)]

@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
+from tests.contract.reach import ORDINARY
+
 from tare.engines import engine
+from tare.environments import sarus_image, udocker
 from tare.environments.apptainer import rights as apptainer_rights
 from tare.environments.crun import hiding as crun_hiding
 from tare.environments.nspawn import _resource_limits
@@ -82,12 +85,13 @@ def make_root(folder: Path, image_root: Path) -> Path:
 def payload(technology: str, root: Path, user: User) -> Iterator[int]:
     """The process id, on the host, of what the bare tool runs, and what then becomes this user.
 
-    A tool that makes a user namespace is started by the user instead: inside there is nobody else to become.
+    A tool that makes a user namespace, or leaves no capability, is started by the user instead: inside there is
+    nobody else to become.
     """
     words = [INIT, secrets.token_hex(8)]
     drop = ["--user", str(user), "--"]
-    outside = [f"{root}{DROP}", *drop] if technology in OF_THE_USER else []
-    with BARE[technology](root, words if outside else [DROP, *drop, *words]) as argv:
+    outside = [f"{root}{DROP}", *drop] if technology == "charliecloud" else []
+    with BARE[technology](root, words if technology in OF_THE_USER else [DROP, *drop, *words]) as argv:
         tool = subprocess.Popen(
             [*outside, *argv],
             stdin=subprocess.DEVNULL,
@@ -178,7 +182,50 @@ def _crun(root: Path, words: list[str]) -> Iterator[list[str]]:
         yield [*crun_hiding(), *crun, "run", f"--bundle={bundle}", words[-1]]
 
 
-OF_THE_USER = {"charliecloud"}
+@contextmanager
+def _enroot(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """With its own hooks and mounts, in a root that is the user's, as ``enroot create`` leaves it, and has a shell."""
+    for library in [Path("/bin/sh"), *_libraries(Path("/bin/sh"))]:
+        (root / library.parent.relative_to("/")).mkdir(parents=True, exist_ok=True)
+        shutil.copy2(library, root / library.relative_to("/"))
+    subprocess.run(["chown", "-R", str(ORDINARY), str(root)], check=True)
+    notes = root.parent / "enroot"
+    notes.mkdir()
+    notes.chmod(0o777)
+    places = [f"ENROOT_{name}_PATH={notes}/{name}" for name in ("RUNTIME", "CACHE", "CONFIG")]
+    yield ["env", f"ENROOT_DATA_PATH={root.parent}", *places, "enroot", "start", "--rw", root.name, *words]
+
+
+def _libraries(program: Path) -> list[Path]:
+    said = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
+    return [Path(word) for word in said.split() if word.startswith("/")]
+
+
+@contextmanager
+def _sarus(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """Started as a set-user-id program is by a user, from a repository that holds this root alone."""
+    folder = root.parent / "repository"
+    sarus_image._make(root, folder)
+    as_user = ["setpriv", f"--ruid={ORDINARY.uid}", f"--rgid={ORDINARY.gid}", "--clear-groups", "--"]
+    run = ["sarus", "run", "--centralized-repository", sarus_image.REFERENCE, *words]
+    yield [*sarus_image.showing([(folder, sarus_image.repository_place())]), *as_user, *run]
+
+
+@contextmanager
+def _udocker(root: Path, words: list[str]) -> Iterator[list[str]]:
+    """A container of the user's, as ``udocker create`` leaves it, in udocker's default mode and as that user."""
+    repository, engine = root.parent / "udocker", udocker._engine({})
+    container = repository / "containers" / words[-1]
+    container.mkdir(parents=True)
+    (container / "ROOT").symlink_to(root)
+    (container / "container.json").write_text('{"config": {}}')
+    subprocess.run(["chown", "-R", "--no-dereference", str(ORDINARY), repository, root], check=True)
+    places = [f"HOME={repository}", f"UDOCKER_DIR={repository}", f"UDOCKER_TMP={repository}"]
+    run = ["udocker", "--quiet", "run", "--nobanner", f"--user={ORDINARY.uid}", "--workdir=/", words[-1]]
+    yield ["env", *places, "UDOCKER_TARBALL=", f"{engine.variable}={engine.path}", *run, *words]
+
+
+OF_THE_USER = {"charliecloud", "enroot", "sarus", "udocker"}
 BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]]] = {
     "native": _plain(lambda root, words: ["chroot", str(root), *words]),
     "chroot": _plain(lambda root, words: ["chroot", str(root), *words]),
@@ -197,6 +244,7 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
         ]
     ),
     "crun": _crun,
+    "udocker": _udocker,
     "apptainer": _plain(
         lambda root, words: [
             *("env", f"APPTAINER_CONFIGDIR={root.parent}/configuration"),
@@ -204,6 +252,8 @@ BARE: Mapping[str, Callable[[Path, list[str]], AbstractContextManager[list[str]]
             *(*apptainer_rights(), str(root), *words),
         ]
     ),
+    "enroot": _enroot,
     "charliecloud": _plain(lambda root, words: ["ch-run", "--write", str(root), "--", *words]),
+    "sarus": _sarus,
 }
 """Technology → the argv of the bare tool, with what it needs around it."""

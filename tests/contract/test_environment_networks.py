@@ -20,9 +20,7 @@ from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import NATIVE, Environment, Layout, Limits, NetworkKind, Status, Trial, Workload
 from tare.units import MEBIBYTE
 
-_PROBE = (
-    f'test "$(id -u) $(id -g)" = "{ORDINARY.uid} {ORDINARY.gid}" && touch mine && exec /opt/tare/bin/mpiprobe'
-)
+_PROBE = 'test "$(id -u) $(id -g)" = "{ids}" && touch mine && exec /opt/tare/bin/mpiprobe'
 pytestmark = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
@@ -88,6 +86,10 @@ def test_one_mpi_job_of_an_ordinary_user_runs_in_two_nodes(
 
 def mpi_trial(provider: Provider) -> Trial:
     technology, options = provider.technology, getattr(provider, "options", {})
+    ids = (
+        "0 0" if options.get("mode") == "R1" else f"{ORDINARY.uid} {ORDINARY.gid}"
+    )  # runc's one user is root inside
+    argv = ["sh", "-c", _PROBE.format(ids=ids)]
     return Trial(
         identity="b000-t",
         block=0,
@@ -95,6 +97,6 @@ def mpi_trial(provider: Provider) -> Trial:
         environment=Environment(name="e", technology=technology, options=options),
         replicate=0,
         layout=Layout.parse("2c1p1i"),
-        workload=Workload(name="w", kind="command", options={"argv": ["sh", "-c", _PROBE], "mpi": True}),
+        workload=Workload(name="w", kind="command", options={"argv": argv, "mpi": True}),
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
     )

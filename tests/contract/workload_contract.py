@@ -47,16 +47,16 @@ def check_recording(kind: WorkloadKind, options: Options, output: Output) -> Non
     """The samples of a good run: the primary metric among them, each once, each a positive finite number."""
     samples = kind.samples(options, output)
     names = {sample.name for sample in samples}
-    figures = {sample.name for sample in samples if sample.x is None}
+    figures = {sample.name for sample in samples if not sample.coordinates}
     assert kind.primary_metric in figures | COMMON_METRICS
-    assert len({(sample.name, sample.x) for sample in samples}) == len(samples)
+    assert len({(sample.name, sample.coordinates) for sample in samples}) == len(samples)
     assert not COMMON_METRICS & names
     for sample in samples:
         assert math.isfinite(sample.value)
         assert sample.value > 0
         assert sample.unit
-        assert (sample.x is None) == (sample.x_unit is None)
-        assert sample.x is None or sample.x > 0
+        assert all(each.name and math.isfinite(each.value) and each.value >= 0 for each in sample.coordinates)
+        assert len({each.name for each in sample.coordinates}) == len(sample.coordinates)
         assert sample.instance is None
     assert all(isinstance(value, str) for value in kind.facts(options, output).values())
 

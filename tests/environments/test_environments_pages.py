@@ -17,6 +17,7 @@ PAGES = {
     "apptainer": DOCS / "apptainer.md",
     "custom": DOCS / "custom-environment.md",
     "ssh": DOCS / "ssh.md",
+    "udocker": DOCS / "udocker.md",
     "libvirt": DOCS / "libvirt.md",
     "xen": DOCS / "xen.md",
     "vmware": DOCS / "vmware.md",

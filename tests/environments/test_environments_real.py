@@ -70,6 +70,8 @@ class TestOddNames:
     def test_a_bound_folder_and_a_state_folder_of_any_name_work(
         self, provider: Provider, name: str, image: Image, tmp_path: Path
     ) -> None:
+        if provider.technology == "sarus" and "," in name:
+            pytest.skip("sarus: its --mount takes no comma in a path, which tare says")
         data = tmp_path / "data" / name
         data.mkdir(parents=True)
         (data / "file").write_text("found")

@@ -120,7 +120,7 @@ class TestJobs:
         outcome = outcome_of(context, hosts, "netpipe", largest=65536, repetitions=20)
         assert (outcome.status, outcome.reason) == (Status.OK, None)
         assert outcome.facts["mpi transport"] == "TCP (127.0.0.1)"
-        assert max(sample.x for sample in outcome.samples if sample.x) >= 49152
+        assert max(each.value for sample in outcome.samples for each in sample.coordinates) >= 49152
 
     def test_netpipe_finds_the_other_host_by_tcp_without_mpi(
         self, hosts: dict[str, OptionValue], context: Context

@@ -93,7 +93,7 @@ def _refuse_useless(sample: Sample) -> None:
     if not math.isfinite(sample.value):
         raise WrongOutput("no finite number", sample.name)
     assert type(sample.value) is float
-    assert sample.x is None or math.isfinite(sample.x)
+    assert all(math.isfinite(each.value) for each in sample.coordinates)
 
 
 def _with(output: Output, part: str, text: str) -> Output:

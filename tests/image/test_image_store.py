@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tare.errors import HostError, ImageError, InputError, LockedError
-from tare.host.paths import disks_directory, sifs_directory
+from tare.host.paths import disks_directory, sarus_directory, sifs_directory
 from tare.image import find_image, in_use, list_images, verify
 from tare.image.store import Image, building, install, remove_disks_except, remove_tree
 
@@ -188,8 +188,11 @@ def test_what_was_made_of_an_image_goes_with_it_and_what_was_made_of_others_stay
     for path in made:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
+    made += [sarus_directory() / name / "images" for name in ("a", "b")]
+    for folder in made[-2:]:
+        folder.mkdir(parents=True)
     remove_disks_except(["sha256:b"])
-    assert [path.name for path in made if path.exists()] == ["b.erofs", "b.sif"]
+    assert [path for path in made if path.exists()] == made[1::2]
 
 
 @pytest.mark.usefixtures("state")

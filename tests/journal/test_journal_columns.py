@@ -35,6 +35,7 @@ from tare.journal.writer import JournalWriter
 from tare.records import (
     BusyProgram,
     Clocks,
+    Coordinate,
     Direction,
     HostLoad,
     InstanceRun,
@@ -58,8 +59,7 @@ samples = st.builds(
     unit=words,
     direction=st.sampled_from(Direction),
     instance=st.none() | small,
-    x=st.none() | numbers,
-    x_unit=st.none() | words,
+    coordinates=st.lists(st.builds(Coordinate, words, numbers, st.none() | words), max_size=2).map(tuple),
     iteration=st.none() | st.integers(0, 3),
     round=st.none() | small,
     process=st.none() | small,

@@ -11,8 +11,8 @@ from tests.journal.journal_example import a_session, an_outcome, outcomes, sessi
 
 from tare.errors import JournalError
 from tare.journal import lines
-from tare.journal.lines import decode, encode
-from tare.records import SCHEMA, Outcome, Session
+from tare.journal.lines import decode, encode, read_record
+from tare.records import SCHEMA, Coordinate, Outcome, Session
 
 
 @given(outcomes)
@@ -36,6 +36,22 @@ def test_a_line_of_an_earlier_version_is_read_and_what_it_lacks_is_not_known(out
     assert [getattr(back, name) for name in LATER] == [None] * len(LATER)
     assert all(run.host_span_s is None for run in back.instances)
     assert back.samples == outcome.samples
+
+
+@given(outcomes, st.floats(0, 1e12))
+def test_a_place_of_an_earlier_version_is_read_as_its_coordinate(outcome: Outcome, size_byte: float) -> None:
+    """With a seal and without one; a figure there had an empty place."""
+    line = json.loads(encode(outcome))
+    line["record"]["samples"] = [
+        {"name": name, "value": 1.0, "unit": "s", "direction": "less is better", "x": x, "x_unit": unit}
+        for name, x, unit in (("figure", None, None), ("place", size_byte, "B"))
+    ]
+    text = json.dumps(line, separators=(",", ":")).encode()
+    for back in (decode(text, "here"), read_record("outcome", text, "here")):
+        assert isinstance(back, Outcome)
+        figure, place = back.samples
+        assert figure.coordinates == ()
+        assert place.coordinates == (Coordinate("size", size_byte, "B"),)
 
 
 @given(sessions)

@@ -4,7 +4,7 @@
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -96,7 +96,10 @@ def identities(specs: Sequence[NodeSpec]) -> set[int]:
 
 
 def holders(numbers: set[int]) -> list[str]:
-    """Processes and mounts, in whatever mount namespace, that keep one of these network namespaces."""
+    """Processes and mounts, in whatever mount namespace, that keep one of these network namespaces.
+
+    After its end the kernel gives a namespace's number to another one, such as another test's: see ``let_go``.
+    """
     collected = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -107,6 +110,11 @@ def holders(numbers: set[int]) -> list[str]:
             held = [line for line in lines if any(f"net:[{number}]" in line for number in numbers)]
             collected += [f"mount of {entry.name}: {line}" for line in held]
     return collected
+
+
+def let_go(held: Iterable[str], numbers: set[int]) -> bool:
+    """Whether nothing that held the namespaces while they were in use holds them any longer, or soon."""
+    return gone_soon(lambda: set(held) & set(holders(numbers)))
 
 
 def gone_soon(still_there: Callable[[], object], limit_s: float = 10.0) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.network.namespaces import AS_ROOT, gone_soon, holders, identities, links, specs_of, within
+from tests.network.namespaces import AS_ROOT, holders, identities, let_go, links, specs_of, within
 
 from tare import network
 from tare.environments.qemu.boot import PREFIX_LENGTH
@@ -72,11 +72,12 @@ class TestWithRoot:
     def test_nothing_is_left_in_whatever_order_they_go(self, tmp_path: Path) -> None:
         specs = connected(tmp_path)
         made = identities(specs)
+        held = holders(made)
         for spec in specs:
             network.remove(spec)
             network.remove(spec)
         assert [path for spec in specs for path in spec.directory.iterdir()] == []
-        assert gone_soon(lambda: holders(made))
+        assert let_go(held, made)
 
     def test_a_host_without_the_device_is_told_how_to_get_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

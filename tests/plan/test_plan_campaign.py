@@ -116,7 +116,7 @@ def test_blocks_are_a_number_or_a_table(
 BROKEN_KEYS = [
     ("budget = ", 'budgte = "1m"\nbudget = ', "budgte: unknown key; did you mean 'budget'?"),
     ('technology = "docker"', 'technology = "dokcer"', "unknown technology 'dokcer'; did you mean 'docker'?"),
-    ('technology = "docker"', 'technology = "udocker"', "technology: udocker is not supported: its engine, "),
+    ('technology = "docker"', 'technology = "shifter"', "technology: shifter is not supported: it "),
     (
         'cork = "tight"',
         'crok = "tight"',

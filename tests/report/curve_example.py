@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tare.analyze import controls, curve_estimates, verdicts
-from tare.records import NATIVE, Analysis, Direction, Outcome, Sample
+from tare.records import NATIVE, Analysis, Coordinate, Dimension, Direction, Outcome, Sample
 from tare.treat import curves, summaries
 from tare.workloads.netpipe import message_sizes
 from tests.report.report_example import MARGIN, Figure, example, with_verdicts
 
 ENVIRONMENTS = ("docker", "lxc", "systemd-nspawn", "bubblewrap", "charliecloud", "gvisor")
+SIZE = Dimension("size", "B")
 SIZES = message_sizes(1, 16 << 20, 0)
 OVERHEADS: Mapping[str, tuple[float, float]] = {
     "docker": (0.03, 0.0),
@@ -28,7 +29,7 @@ def curve_analysis(
     environments: Sequence[str] = ENVIRONMENTS,
     sizes: Sequence[int] = SIZES,
     variation: float = 0.05,
-    x_unit: str = "B",
+    dimension: Dimension = SIZE,
 ) -> Analysis:
     """An analysis of one cell whose trials report a latency and a bandwidth at every size."""
     figures = (Figure("small_latency_s", 3.9e-7, "s", Direction.LESS, 0.01, (0.0,) * 5),)
@@ -36,7 +37,7 @@ def curve_analysis(
         blocks=blocks, figures=figures, environments=environments, workload="netpipe", losing=False
     )
     chance = random.Random(11)  # noqa: S311 - samples, not secrets
-    outcomes = tuple(with_curves(outcome, sizes, variation, chance, x_unit) for outcome in plain.outcomes)
+    outcomes = tuple(with_curves(outcome, sizes, variation, chance, dimension) for outcome in plain.outcomes)
     treated = summaries(outcomes, {"netpipe": ("small_latency_s",)})
     return with_verdicts(
         plain,
@@ -60,15 +61,20 @@ def true_ratio(environment: str, size: float) -> float:
 
 
 def with_curves(
-    outcome: Outcome, sizes: Sequence[int], variation: float, chance: random.Random, x_unit: str = "B"
+    outcome: Outcome,
+    sizes: Sequence[int],
+    variation: float,
+    chance: random.Random,
+    dimension: Dimension = SIZE,
 ) -> Outcome:
     """The outcome with a latency and a bandwidth at each size, one hundredth of them disturbed."""
     samples = list(outcome.samples)
     for size in sizes:
         noise = math.exp(chance.gauss(0, variation)) * (3 if variation and chance.random() < 0.01 else 1)
+        place = (Coordinate(dimension.name, float(size), dimension.unit),)
         time_s = native_time_s(size) * true_ratio(outcome.trial.environment.name, size) * noise
         samples += [
-            Sample(name=name, value=value, unit=unit, direction=direction, x=float(size), x_unit=x_unit)
+            Sample(name=name, value=value, unit=unit, direction=direction, coordinates=place)
             for name, value, unit, direction in (
                 ("latency_s", time_s, "s", Direction.LESS),
                 ("bandwidth_byte_per_s", size / time_s, "B/s", Direction.MORE),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import io
-import itertools
 import json
 import math
 import re
@@ -10,29 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from tare.drawing.axis import Axis
 from tare.drawing.marks import looks
 from tare.pipeline import run_campaign
-from tare.records import Analysis, CurveEstimate, Estimate
+from tare.records import Analysis, CurveEstimate, Dimension, Estimate
 from tare.report.curve_chart import (
     NARROW,
     WIDE,
     curve_chart,
-    place_axis,
-    power,
-    ratio_axis,
     ratios,
-    value_axis,
 )
 from tare.report.curves import (
     CurveMetric,
     curve_metrics,
-    place_label,
     ratio,
     ratio_interval,
     shown_places,
@@ -40,16 +31,16 @@ from tare.report.curves import (
 )
 from tare.report.document import render_report
 from tare.report.machine import to_json
+from tare.report.places import place_label
 from tare.report.table import print_tables
 from tare.units import DASH
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
-from tests.report.curve_example import ENVIRONMENTS, SIZES, curve_analysis
+from tests.report.curve_example import ENVIRONMENTS, SIZE, SIZES, curve_analysis
 from tests.report.report_page import Page
 from tests.report.test_report_browser import BROWSER, measured
 
 HOSTILE = "</svg><script>alert(1)</script> & {{ 7*7 }} \x1b[31m"
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "json.md"
-OVERHEADS = st.lists(st.floats(-0.99, 1e4), min_size=1, max_size=40)
 
 
 @cache
@@ -114,7 +105,7 @@ def test_everything_lies_within_the_picture_and_rises_with_the_value(narrow: boo
     rows = [row for layer in specification["layer"] for row in layer["data"]["values"]]
     assert all(0 <= row[end] <= height for row in rows for end in ("y", "y2") if row.get(end) is not None)
     native, *_ = layers(latency, "line", narrow=narrow)
-    assert [row["x"] for row in native] == sorted(power(size, "B") for size in SIZES)
+    assert [row["x"] for row in native] == sorted(math.log2(size) for size in SIZES)
     assert native[0]["y"] > native[-1]["y"]
 
 
@@ -154,7 +145,7 @@ def test_where_only_some_places_have_intervals_the_band_has_gaps() -> None:
     def without(estimate: CurveEstimate) -> CurveEstimate:
         points = tuple(
             replace(point, overhead=replace(point.overhead, low=None, high=None))
-            if point.overhead and point.x == 1024
+            if point.overhead and point.at == (1024,)
             else point
             for point in estimate.points
         )
@@ -181,54 +172,6 @@ def test_native_alone_is_drawn_without_ratios() -> None:
     alone = replace(latency, curves=latency.curves[:1])
     assert ratios(alone, 0.01, WIDE) is None
     assert len(layers(alone, "line")) == 1
-
-
-def test_sizes_are_labelled_in_powers_of_two_and_other_places_in_tens() -> None:
-    sizes = place_axis(map(float, SIZES), "B", WIDE.label_px, WIDE.plot_px)
-    assert sizes.labels[:3] == ("1 B", "4 B", "16 B")
-    assert sizes.labels[-1] == "16 MiB"
-    tens = place_axis([1.0, 10.0, 1000.0], "Hz", WIDE.label_px, WIDE.plot_px)
-    assert tens.labels == ("1 Hz", "10 Hz", "100 Hz", "1 kHz")
-    assert place_axis([8.0], "B", 50, 500).labels == ("8 B",)
-
-
-@given(st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=30))
-def test_a_value_axis_shows_every_value_and_its_labels_do_not_touch(values: list[float]) -> None:
-    axis = value_axis(values, "s", WIDE.values_px)
-    assert all(axis.low <= math.log10(value) <= axis.high for value in values)
-    assert len(axis.ticks) <= WIDE.values_px / 17
-    check_ticks(axis, WIDE.values_px, 17)
-
-
-@given(OVERHEADS, OVERHEADS)
-def test_a_ratio_axis_shows_1_and_every_point_and_its_labels_do_not_touch(
-    points: list[float], ends: list[float]
-) -> None:
-    axis = ratio_axis(points, ends, 0.01, WIDE.strip_px, 13)
-    assert all(axis.low <= point <= axis.high for point in (*points, 0.0))
-    assert axis.low >= -1
-    assert "1" in axis.labels
-    check_ticks(axis, WIDE.strip_px, 13)
-
-
-def check_ticks(axis: Axis, height_px: float, label_px: float) -> None:
-    places = sorted(axis.position(tick) * height_px for tick in axis.ticks)
-    assert all(later - earlier > label_px * 0.99 for earlier, later in itertools.pairwise(places))
-    assert len(axis.labels) == len(axis.ticks)
-
-
-def test_small_ratios_get_an_even_axis_and_large_ones_a_logarithmic_one() -> None:
-    near = ratio_axis([-0.05, 0.08], [], 0.01, 60, 13)
-    assert near.constant is None
-    assert near.labels == ("0.95", "1", "1.05")
-    far = ratio_axis([0.0, 50.0], [], 0.01, 120, 13)
-    assert far.constant is not None
-    assert {"1", "10", "50"} <= set(far.labels)
-
-
-def test_a_few_wide_intervals_do_not_flatten_the_rest() -> None:
-    ends = [0.05, -0.05] * 100
-    assert ratio_axis([0.0], [*ends, 1e6], 0.01, 60, 13) == ratio_axis([0.0], ends, 0.01, 60, 13)
 
 
 @pytest.mark.parametrize(
@@ -259,13 +202,15 @@ def test_intervals_of_curves_have_one_unit_and_equal_digits() -> None:
     [(1, "1 B"), (1000, "1000 B"), (1536, "1.5 KiB"), (1 << 20, "1 MiB"), ((1 << 20) + 3, "1048579 B")],
 )
 def test_a_size_is_never_rounded(size: int, words: str) -> None:
-    assert place_label(size, "B") == words
+    assert place_label(size, SIZE) == words
 
 
 def test_a_table_shows_the_ends_and_the_well_known_sizes() -> None:
     latency, _ = curve_metrics(analysis())
     assert shown_places(latency) == (1, 1 << 10, 1 << 16, 1 << 20, 1 << 24)
-    others, _ = curve_metrics(curve_analysis(blocks=1, sizes=range(10, 100), x_unit="Hz"))
+    others, _ = curve_metrics(
+        curve_analysis(blocks=1, sizes=range(10, 100), dimension=Dimension("rate", "Hz"))
+    )
     assert shown_places(others) == (10, 32, 54, 77, 99)
 
 
@@ -329,8 +274,11 @@ def test_an_analysis_without_curves_has_no_section_for_them() -> None:
 
 def test_foreign_text_in_curves_is_shown_as_text() -> None:
     full = curve_analysis(blocks=1, environments=("docker",), sizes=(1, 8, 1024))
+    hostile_dimensions = (Dimension(HOSTILE, HOSTILE),)
     hostile = tuple(
-        replace(curve, curve=replace(curve.curve, metric=HOSTILE, unit=HOSTILE, x_unit=HOSTILE))
+        replace(
+            curve, curve=replace(curve.curve, metric=HOSTILE, unit=HOSTILE, dimensions=hostile_dimensions)
+        )
         for curve in full.curves
     )
     changed = replace(full, curves=hostile)

@@ -25,6 +25,7 @@ from tare.journal.result import ResultFolder
 from tare.journal.sample_columns import SampleRows
 from tare.journal.writer import make_folder
 from tare.records import (
+    Coordinate,
     Direction,
     Environment,
     Layout,
@@ -67,8 +68,7 @@ def whole_samples(draw: st.DrawFn, instances: int) -> list[Sample]:
                 unit=unit,
                 direction=direction,
                 instance=instance,
-                x=x,
-                x_unit=None if x is None else "byte",
+                coordinates=() if x is None else (Coordinate("size", x, "B"),),
                 iteration=iteration,
             )
             for iteration in iterations
@@ -168,7 +168,7 @@ def test_columns_give_the_summaries_and_curves_that_records_give(
     for curve, other in zip(curves(joined), curves(outcomes), strict=True):
         assert replace(curve, points=()) == replace(other, points=())
         for point, original in zip(curve.points, other.points, strict=True):
-            assert (point.x, point.blocks) == (original.x, original.blocks)
+            assert (point.at, point.blocks) == (original.at, original.blocks)
             assert point.log_ratios == pytest.approx(original.log_ratios, abs=1e-9)
 
 

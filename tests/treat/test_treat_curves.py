@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.report.curve_example import curve_analysis, native_time_s, true_ratio
 from tests.report.report_example import example
 
-from tare.records import Curve, Direction, Layout, Outcome, Sample, Status
+from tare.records import Coordinate, Curve, Dimension, Direction, Layout, Outcome, Sample, Status
 from tare.treat import curves, per_instance, summaries
 
 SIZES = (1, 1024, 1 << 20)
@@ -43,16 +43,24 @@ def changed(
     return [change(outcome) if outcome is chosen else outcome for outcome in outcomes]
 
 
+def place_of(sample: Sample) -> float | None:
+    return sample.coordinates[0].value if sample.coordinates else None
+
+
+def placed(sample: Sample, place: float, unit: str = "B") -> Sample:
+    return replace(sample, coordinates=(Coordinate("size", place, unit),))
+
+
 def at_1024(change: Callable[[Sample], tuple[Sample, ...]]) -> Callable[[Outcome], Outcome]:
     def of(outcome: Outcome) -> Outcome:
-        samples = (change(sample) if sample.x == 1024 else (sample,) for sample in outcome.samples)
+        samples = (change(sample) if place_of(sample) == 1024 else (sample,) for sample in outcome.samples)
         return replace(outcome, samples=tuple(sample for ones in samples for sample in ones))
 
     return of
 
 
 def blocks(curve: Curve) -> dict[float, tuple[int, ...]]:
-    return {point.x: point.blocks for point in curve.points}
+    return {point.at[0]: point.blocks for point in curve.points}
 
 
 def test_every_environment_and_native_have_a_curve_of_each_metric() -> None:
@@ -60,14 +68,14 @@ def test_every_environment_and_native_have_a_curve_of_each_metric() -> None:
     assert [(item.metric, item.environment) for item in result] == [
         (metric, name) for metric in (LATENCY, BANDWIDTH) for name in ("native", "docker", "gvisor")
     ]
-    assert {item.x_unit for item in result} == {"B"}
+    assert {item.dimensions for item in result} == {(Dimension("size", "B"),)}
 
 
 def test_a_point_holds_what_was_measured_and_the_planted_ratio() -> None:
     for point in curve(outcomes()).points:
-        truth = true_ratio("gvisor", point.x)
+        truth = true_ratio("gvisor", point.at[0])
         assert point.blocks == (1, 2, 3)
-        assert point.values == pytest.approx([native_time_s(point.x) * truth] * 3)
+        assert point.values == pytest.approx([native_time_s(point.at[0]) * truth] * 3)
         assert point.log_ratios == pytest.approx([math.log(truth)] * 3)
 
 
@@ -80,7 +88,7 @@ def test_a_rate_has_the_same_ratio_as_its_time() -> None:
 def test_points_rise_whatever_the_order_of_samples_and_outcomes() -> None:
     result = outcomes("docker", "gvisor")
     shuffled = [replace(outcome, samples=tuple(reversed(outcome.samples))) for outcome in reversed(result)]
-    assert [point.x for point in curve(shuffled).points] == list(map(float, SIZES))
+    assert [point.at[0] for point in curve(shuffled).points] == list(map(float, SIZES))
     assert curve(shuffled) == curve(result)
 
 
@@ -92,7 +100,7 @@ def planted(triples: list[tuple[float, float, float]]) -> list[Outcome]:
         figure = Sample(
             name="figure", value=triples[outcome.trial.block - 1][place], unit="s", direction=Direction.LESS
         )
-        point = replace(figure, name="place", x=7.0, x_unit="B")
+        point = placed(replace(figure, name="place"), 7.0)
         collected.append(replace(outcome, samples=(figure, point)))
     return collected
 
@@ -160,9 +168,9 @@ def test_a_curve_without_a_complete_block_is_left_out() -> None:
     assert curves([outcome for outcome in result if outcome.trial.replicate == 0]) == ()
 
 
-@pytest.mark.parametrize("place", [0.0, -8.0, math.inf, math.nan])
+@pytest.mark.parametrize("place", [-8.0, math.inf, math.nan])
 def test_a_place_that_no_axis_can_show_is_left_out(place: float) -> None:
-    result = [at_1024(lambda sample: (replace(sample, x=place),))(outcome) for outcome in outcomes()]
+    result = [at_1024(lambda sample: (placed(sample, place),))(outcome) for outcome in outcomes()]
     assert list(blocks(curve(result))) == [1, 1 << 20]
 
 
@@ -188,8 +196,33 @@ def test_of_several_instances_the_slowest_time_counts_and_rates_add_up() -> None
             assert curve_point.values == pytest.approx([factor * value for value in other.values])
 
 
-def test_another_unit_of_x_is_another_curve() -> None:
-    result = changed(outcomes(), "gvisor", at_1024(lambda sample: (replace(sample, x_unit="KiB"),)))
+def test_a_message_of_no_bytes_has_its_place() -> None:
+    result = [at_1024(lambda sample: (placed(sample, 0.0),))(outcome) for outcome in outcomes()]
+    assert list(blocks(curve(result))) == [0, 1, 1 << 20]
+
+
+def test_two_coordinates_make_a_surface_with_each_place_in_order() -> None:
+    result = [
+        replace(
+            outcome,
+            samples=tuple(
+                replace(each, coordinates=(*each.coordinates, Coordinate("ranks", ranks, None)))
+                for ranks in (4, 2)
+                for each in outcome.samples
+                if each.coordinates
+            ),
+        )
+        for outcome in outcomes()
+    ]
+    surface = curve(result)
+    assert surface.dimensions == (Dimension("size", "B"), Dimension("ranks", None))
+    assert [point.at for point in surface.points] == [(size, ranks) for size in SIZES for ranks in (2, 4)]
+    flat = curve(outcomes())
+    assert surface.points[0].log_ratios == flat.points[0].log_ratios
+
+
+def test_another_unit_of_a_place_is_another_curve() -> None:
+    result = changed(outcomes(), "gvisor", at_1024(lambda sample: (placed(sample, 1024, "KiB"),)))
     assert blocks(curve(result))[1024] == (1, 3)
 
 

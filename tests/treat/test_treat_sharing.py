@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.sharing_example import ALONE, PRIMARY, Planted, cells, sharing_outcomes
 
-from tare.records import Direction, Outcome, Sample, SharingSummary, Status
+from tare.records import Coordinate, Direction, Outcome, Sample, SharingSummary, Status
 from tare.treat import sharing_summaries
 from tare.treat.sharing import instance_logs, jain_index, spread
 
@@ -140,7 +140,13 @@ def test_points_of_a_curve_are_left_out() -> None:
     outcomes = [
         replace(
             outcome,
-            samples=(*outcome.samples, *(replace(sample, name="curve", x=8.0) for sample in outcome.samples)),
+            samples=(
+                *outcome.samples,
+                *(
+                    replace(sample, name="curve", coordinates=(Coordinate("size", 8.0, "B"),))
+                    for sample in outcome.samples
+                ),
+            ),
         )
         for outcome in exact()
     ]

@@ -7,7 +7,7 @@ import pytest
 from tests.report.report_example import example
 from tests.run_example import instance_run
 
-from tare.records import Outcome, Sample, Status, SweepPoint
+from tare.records import Dimension, Outcome, Sample, Status, SweepPoint
 from tare.treat import curves, failure_counts, swept
 
 PRIMARY = {"small": ("wall_s",), "large": ("wall_s",)}
@@ -33,8 +33,8 @@ def scaled(sample: Sample, factor: float) -> Sample:
 def test_each_value_is_a_point_of_one_curve_and_compared_within_its_block() -> None:
     outcomes = [*workload("large", 20.0, factor=2), *workload("small", 10.0, factor=1)]
     native, docker = curves(swept(outcomes, PRIMARY))
-    assert (native.cell.workload, native.x_unit) == ("sweep", "n")
-    assert [point.x for point in docker.points] == [10.0, 20.0]
+    assert (native.cell.workload, native.dimensions) == ("sweep", (Dimension("n", None),))
+    assert [point.at[0] for point in docker.points] == [10.0, 20.0]
     small, large = docker.points
     assert small.log_ratios == pytest.approx(large.log_ratios)
     assert native.points[1].values == pytest.approx([2 * value for value in native.points[0].values])

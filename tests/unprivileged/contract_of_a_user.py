@@ -22,9 +22,9 @@ from tests.contract.contract_nodes import execute, make_spec, running
 from tests.environments.environment_example import way_to_stopwatch
 from tests.fake_campaign import fake_context
 from tests.machine import Machine
+from tests.real_environments import of_a_user
 from tests.runaways import at_large, bomb, ready, run
 
-from tare.environments import PROVIDERS
 from tare.host import standing
 from tare.host.mounts import mounts_text, parse_mounts
 from tare.image.store import Image
@@ -37,8 +37,6 @@ from tare.records import HOST_FILES, NetworkKind, Status, Storage
 MEBIBYTE = 1 << 20
 TALK = "from socket import *; s = create_server(('127.0.0.1', 0)); create_connection(s.getsockname(), 5)"
 TECHNOLOGY = os.environ["TECHNOLOGY"]
-OPTIONS = {"apptainer": {"form": "sandbox"}}
-"""A SIF's root is read-only, and its FUSE device closed on some hosts: ``test_unprivileged_sif``."""
 NOT_FOR_A_USER = {
     "test_the_quota_holds_while_burning",  # takes a control group
     "test_memory_beyond_the_limit_kills_the_victim_that_the_provider_states",  # the same; see below
@@ -77,8 +75,7 @@ def machine() -> Iterator[Machine]:
 
 @pytest.fixture
 def provider() -> Provider:
-    provider = PROVIDERS[TECHNOLOGY]
-    return provider.configured(OPTIONS[TECHNOLOGY]) if TECHNOLOGY in OPTIONS else provider
+    return of_a_user(TECHNOLOGY)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import made_devices
+from tests.real_environments import of_a_user, skip_unless_usable
 from tests.unprivileged.ordinary_user import AS_ROOT, PYTHON, OrdinaryUser
 
 from tare.environments import PROVIDERS
@@ -20,6 +21,7 @@ pytestmark = AS_ROOT
 @pytest.mark.parametrize("technology", TECHNOLOGIES)
 @pytest.mark.usefixtures("image", "machine")
 def test_an_ordinary_users_nodes_keep_the_contract(technology: str, user: OrdinaryUser) -> None:
+    skip_unless_usable(of_a_user(technology).probe(), technology)
     plain = [
         "-q",
         "-p",

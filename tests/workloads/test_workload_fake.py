@@ -60,16 +60,31 @@ def test_a_seed_fixes_the_noise_and_its_absence_does_not(programs: Path) -> None
 def test_a_planted_curve_is_slowed_down_as_a_whole(programs: Path) -> None:
     options = FakeOptions(value=1e-6, curve=14)
     plain, slowed = (
-        [item for item in FAKE.samples(options, run(programs, options, variables)) if item.x is not None]
+        [item for item in FAKE.samples(options, run(programs, options, variables)) if item.coordinates]
         for variables in ({}, {"TARE_FAKE_SLOWDOWN": "0.25"})
     )
     latencies = [item for item in plain if item.name == "latency_s"]
-    assert [latency.x for latency in latencies] == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128]
+    assert [latency.coordinates[0].value for latency in latencies] == [
+        1,
+        2,
+        3,
+        4,
+        6,
+        8,
+        12,
+        16,
+        24,
+        32,
+        48,
+        64,
+        96,
+        128,
+    ]
     assert latencies[-1].value == pytest.approx(1e-6 * (1 + 128 / 4096))
     assert len(plain) == len(slowed) == 28
     for sample, other in zip(plain, slowed, strict=True):
         factor = 1.25 if sample.direction is Direction.LESS else 1 / 1.25
-        assert (other.name, other.x, other.x_unit) == (sample.name, sample.x, "B")
+        assert (other.name, other.coordinates) == (sample.name, sample.coordinates)
         assert other.value == pytest.approx(factor * sample.value)
 
 

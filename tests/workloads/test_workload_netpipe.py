@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from tests.workloads.recorded import SHAPE, recorded, with_file
 
 from tare.errors import InputError, WrongOutput
-from tare.records import Direction, Sample
+from tare.records import Coordinate, Direction, Sample
 from tare.workloads.kind import Output, Span
 from tare.workloads.netpipe import OUTPUT, Netpipe, NetpipeOptions, message_sizes
 from tare.workloads.netpipe.output import BIT_PER_MEGABIT, parse_points
@@ -69,20 +69,17 @@ def test_accepted_sizes_rise_from_about_the_smallest_to_about_the_largest(
 def test_a_recorded_run_gives_both_curves_and_both_figures(case: str) -> None:
     result = samples(case)
     latencies, rates = named(result, "latency_s"), named(result, "bandwidth_byte_per_s")
-    assert [sample.x for sample in latencies] == [float(size) for size in DEFAULT.sizes]
-    assert [sample.x for sample in rates] == [sample.x for sample in latencies]
-    assert {(sample.unit, sample.x_unit, sample.direction) for sample in latencies} == {
-        ("s", "B", Direction.LESS)
-    }
-    assert {(sample.unit, sample.x_unit, sample.direction) for sample in rates} == {
-        ("B/s", "B", Direction.MORE)
-    }
+    assert [sample.coordinates for sample in latencies] == [
+        (Coordinate("size", float(size), "B"),) for size in DEFAULT.sizes
+    ]
+    assert [sample.coordinates for sample in rates] == [sample.coordinates for sample in latencies]
+    assert {(sample.unit, sample.direction) for sample in latencies} == {("s", Direction.LESS)}
+    assert {(sample.unit, sample.direction) for sample in rates} == {("B/s", Direction.MORE)}
     for latency, rate in zip(latencies, rates, strict=True):
-        assert latency.x is not None
-        assert latency.value * rate.value == pytest.approx(latency.x)
-    scalars = {sample.name: sample for sample in result if sample.x is None}
+        assert latency.value * rate.value == pytest.approx(latency.coordinates[0].value)
+    scalars = {sample.name: sample for sample in result if not sample.coordinates}
     assert set(scalars) == {"small_latency_s", "large_bandwidth_byte_per_s"}
-    small = [sample.value for sample in latencies if (sample.x or 0) < 64]
+    small = [sample.value for sample in latencies if sample.coordinates[0].value < 64]
     assert len(small) == 11
     assert scalars["small_latency_s"].value == statistics.median(small)
     assert scalars["large_bandwidth_byte_per_s"].value == rates[-1].value

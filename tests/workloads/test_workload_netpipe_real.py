@@ -78,7 +78,9 @@ def outcome_of(
 def check_whole(outcome: Outcome) -> None:
     assert (outcome.status, outcome.reason) == (Status.OK, None)
     latencies = [sample for sample in outcome.samples if sample.name == "latency_s"]
-    assert [sample.x for sample in latencies] == list(map(float, message_sizes(1, 1024, 0)))
+    assert [sample.coordinates[0].value for sample in latencies] == list(
+        map(float, message_sizes(1, 1024, 0))
+    )
 
 
 @pytest.mark.parametrize("protocol", NEEDED)

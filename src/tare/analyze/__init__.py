@@ -11,9 +11,10 @@ from tare.analyze.attribution.suspicions import scenes, suspicions
 from tare.analyze.beside import activity_splits, helper_costs, signal_tables, timer_agreements, wait_costs
 from tare.analyze.busy import busyness
 from tare.analyze.controls import controls
+from tare.analyze.curves import curve_estimates
 from tare.analyze.decisions import decisions
 from tare.analyze.diagnostics import diagnosed
-from tare.analyze.estimation import curve_estimates, overhead
+from tare.analyze.estimation import overhead
 from tare.analyze.failing import failure_rates
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights

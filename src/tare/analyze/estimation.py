@@ -1,38 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """From block log-ratios to overheads; docs/method.md gives the reasons."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tare.analyze.contrasts import against_natives, contrast_of, controls_of
+from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.looks import interim_look, looks_at, repeated, repeated_mean
 from tare.analyze.slow_runs import slow_runs
 from tare.records import (
     CONTROL_NAME,
     Course,
-    Curve,
-    CurveEstimate,
-    CurvePoint,
     Direction,
     Estimate,
     Look,
     Overhead,
-    PointEstimate,
     Summary,
 )
 from tare.statistics.contrasts import estimate
-from tare.statistics.estimate import as_fraction, transformed
+from tare.statistics.estimate import as_fraction
 from tare.statistics.series import widening
-from tare.statistics.signed_rank import hodges_lehmann
 from tare.statistics.student import mean_estimate
 from tare.treat.aggregate import median, time_per_work
 from tare.treat.pairing import control_log_ratio, log_ratio
 
 SPIKE_FACTOR = 1.2
 _ROUNDING = 1e-12
-_LARGEST_LOG = 709.0
-"""About the logarithm of the largest float, which garbage values may approach."""
 
 
 def overhead(summary: Summary, course: Course | None = None) -> Overhead:
@@ -114,25 +106,3 @@ def _spike_rate(values: Sequence[float], direction: Direction) -> float:
     times = [time_per_work(value, direction) for value in values]
     limit = SPIKE_FACTOR * median(times, Direction.LESS)
     return sum(time > limit for time in times) / len(times)
-
-
-def curve_estimates(curves: Sequence[Curve]) -> tuple[CurveEstimate, ...]:
-    """One estimate per curve, with one per place in it.
-
-    The intervals are pointwise: each contains its true value at its level, but not all of a curve together.
-    """
-    return tuple(CurveEstimate(curve=curve, points=tuple(map(_point, curve.points))) for curve in curves)
-
-
-def _point(point: CurvePoint) -> PointEstimate:
-    logs = hodges_lehmann([math.log(value) for value in point.values])
-    contrast = against_natives(point.log_ratios, point.control_log_ratios)
-    return PointEstimate(
-        x=point.x,
-        value=transformed(logs, _value),
-        overhead=as_fraction(estimate(contrast)) if point.log_ratios else None,
-    )
-
-
-def _value(log: float) -> float:
-    return math.exp(min(log, _LARGEST_LOG))

@@ -36,10 +36,14 @@ class Canvas:
         self._add(rows, {"type": "rect", "fill": "var(--band)"}, self._along("x", "x2", "y", "y2"))
 
     def bars(self, rows: Sequence[Row]) -> None:
-        """Fill from ``x`` to ``x2`` and ``y`` to ``y2`` with the colour ``fill``; ``told`` is its tooltip."""
+        """Fill from ``x`` to ``x2`` and ``y`` to ``y2`` with the colour ``fill``; ``told`` is its tooltip.
+
+        ``opacity`` from 0 to 1 is the colour's, in all rows or in none.
+        """
         mark = {"type": "rect", "stroke": "var(--paper)", "strokeWidth": 1, "aria": True}
         tooltip = {"description": {"field": "told", "type": "nominal"}}
-        self._add(rows, mark, self._along("x", "x2", "y", "y2") | _own("fill") | tooltip)
+        faint = _own("opacity", channel="fillOpacity") if rows and "opacity" in rows[0] else {}
+        self._add(rows, mark, self._along("x", "x2", "y", "y2") | _own("fill") | faint | tooltip)
 
     def horizontals(self, rows: Sequence[Row]) -> None:
         """Rule the whole width at ``y`` in the colour ``stroke``."""

@@ -18,8 +18,11 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
         "systemd-nspawn": "nspawn:Nspawn",
         "bubblewrap": "bubblewrap:Bubblewrap",
         "charliecloud": "charliecloud:Charliecloud",
+        "enroot": "enroot:Enroot",
         "apptainer": "apptainer:Apptainer",
         "singularity": "singularity:Singularity",
+        "sarus": "sarus:Sarus",
+        "udocker": "udocker:Udocker",
         "openvz": "openvz:Openvz",
         "vserver": "vserver:Vserver",
         "custom": "custom:Custom",
@@ -37,10 +40,7 @@ PROVIDERS: Mapping[str, Provider] = OnDemand(
 """Technology → its provider: every environment that Tare knows."""
 
 UNSUPPORTED: Mapping[str, str] = {
-    "enroot": "it was never tried; its namespaces are charliecloud's, and `tare image import` takes its images",
-    "pyxis": "it runs enroot under Slurm, which was never tried; its namespaces are charliecloud's",
-    "sarus": "it was never tried; it runs an OCI runtime with set-user-id rights: crun and podman are OCI too",
-    "shifter": "it was never tried; like charliecloud it is a mount namespace, made with set-user-id rights",
-    "udocker": "its engine, a changed PRoot, is in no package registry and was never tried; custom drives any command",
+    "pyxis": "it starts enroot's containers under Slurm: `--env enroot` weighs what they cost",
+    "shifter": "it was never tried; it makes a mount namespace by set-user-id rights: sarus comes nearest",
 }
 """Technologies that people ask for and Tare does not know → why, and what comes nearest (docs/environments.md)."""

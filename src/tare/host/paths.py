@@ -88,6 +88,11 @@ def sifs_directory() -> Path:
     return state_directory() / "sifs"
 
 
+def sarus_directory() -> Path:
+    """Images as Sarus loads them, a folder for each, in the same way."""
+    return state_directory() / "sarus"
+
+
 def calibrations_directory() -> Path:
     """The results of ``tare calibrate``, one file for each run."""
     return trusted(_chosen() / "calibrations")

@@ -21,6 +21,7 @@ from tare.host.paths import (
     distrusted_system,
     images_directories,
     images_directory,
+    sarus_directory,
     sifs_directory,
 )
 from tare.host.privileges import ordinary_user
@@ -228,12 +229,15 @@ def remove_image(image: Image) -> None:
 
 
 def remove_disks_except(digests: Collection[str]) -> None:
-    """Remove the disks of images that no longer exist, and their SIFs."""
+    """Remove the disks of images that no longer exist, their SIFs, and what Sarus loaded."""
     kept = {digest.removeprefix("sha256:") for digest in digests}
     for disk in (*disks_directory().glob("*.erofs"), *sifs_directory().glob("*.sif")):
         if disk.stem not in kept:
             with suppress(OSError):  # another user's, or gone
                 disk.unlink()
+    for loaded in sarus_directory().glob("[!.]*"):
+        if loaded.name not in kept:
+            removal.remove_what_goes(loaded)
 
 
 def image_directory(name: str) -> Path:

@@ -32,6 +32,8 @@ _BEHIND_CRC = len(b'{"crc":"00000000",')
 _LINK = re.compile(
     rb'"file":"([0-9a-f]{8})","line":([0-9]{1,15}),"after":"([0-9a-f]{8})","kind":"([a-z]{1,20})","record":\{'
 )
+_OF_AN_X = b'"x_unit":'
+"""In a line of an earlier version, whose samples have it even where it is null; no text contains it unescaped."""
 END = "end"
 
 
@@ -74,6 +76,7 @@ def decode(line: bytes, where: str) -> Session | Outcome:
     try:
         values = _values(line)
         _require_schema(values["schema"])
+        _with_coordinates(values["record"])
         return _LINES[values["kind"]].model_validate({"record": values["record"]}).record
     except (ValueError, KeyError, TypeError) as error:
         raise _no_line(where, error) from error
@@ -87,9 +90,24 @@ def read_record(kind: str, line: bytes, where: str) -> Session | Outcome:
     """
     try:
         _look_closely(line)
+        if _OF_AN_X in line:
+            values = pydantic_core.from_json(line)
+            _with_coordinates(values["record"])
+            return _LINES[kind].model_validate({"record": values["record"]}).record
         return _LINES[kind].model_validate_json(line).record
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise _no_line(where, error) from error
+
+
+def _with_coordinates(record: Any) -> None:
+    """Samples of earlier versions had ``x`` and ``x_unit``, used for a size in bytes alone."""
+    samples = record.get("samples") if isinstance(record, dict) else None
+    for sample in samples if isinstance(samples, list) else ():
+        x, unit = (
+            (sample.pop(key, None) for key in ("x", "x_unit")) if isinstance(sample, dict) else (None, None)
+        )
+        if x is not None:
+            sample["coordinates"] = [["size" if unit == "B" else "x", x, unit]]
 
 
 def _require_schema(schema: object) -> None:

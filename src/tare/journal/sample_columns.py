@@ -27,7 +27,7 @@ SAMPLE_ENCODING = {
 """Encodings for columns with few values, and for one that counts up."""
 JOINED = ("trial", "kind", "iteration", "instance", "value")
 """The columns needed to join samples."""
-_ALIKE = ("name", "unit", "direction", "x", "x_unit")
+_ALIKE = ("name", "unit", "direction", "coordinates")
 _KEY = attrgetter(*(name if name != "direction" else "direction._value_" for name in _ALIKE), "iteration")
 """A string's hash takes a tenth of an enumeration's."""
 _BEYOND = 1 << 40

@@ -156,7 +156,7 @@ class Instance:
 
 def output_owner(node: Node) -> User | None:
     """Owner for the folder into which a stopwatch of the node writes; ``None``: root, or the runner's user."""
-    return node.user if node.made_as_user else None
+    return node.owner if node.made_as_user else None
 
 
 def make_instances(
@@ -174,7 +174,7 @@ def make_instances(
         job = kind.job(options, seat.shape) if resident is None else kind.resident(options, seat.shape)
         instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration, resident=resident)
         for node in seat.members:
-            make_folder(node.spec.work / instance.name, node.user, instance.job.files)
+            make_folder(node.spec.work / instance.name, node.owner, instance.job.files)
             seat.member_provider.send(node, [instance.name])
         instances.append(instance)
     return instances

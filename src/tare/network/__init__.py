@@ -59,7 +59,7 @@ def hosts_text(addresses: Mapping[str, str]) -> str:
 
 def has_own_hosts(node: Node) -> bool:
     """Whether /etc/hosts in the node is certainly not the host's file (proc(5), /proc/PID/root)."""
-    if node.machine:
+    if node.machine or node.own_hosts:
         return True
     if node.init_pid is None:
         return False

@@ -192,11 +192,18 @@ class Node:
     """Whether the technology itself was started as ``spec.user``, so that nothing in the node is root."""
     keeps_user: bool = False
     """Whether no process in it can become ``spec.user``, as after a login without root on another host."""
+    own_hosts: bool = False
+    """Whether its /etc/hosts is its own although its first process has the host's root, as one that PRoot traces."""
 
     @property
     def user(self) -> User | None:
         """The user that a command becomes in the node, by the programs that start it there."""
         return None if self.keeps_user else self.spec.user
+
+    @property
+    def owner(self) -> User | None:
+        """The user who must own a folder for the node's commands to write there, as the host numbers users."""
+        return self.spec.user if self.made_as_user else self.user
 
     def numbered_inside(self, processors: tuple[int, ...]) -> tuple[int, ...]:
         """The node's own numbers for these of its processors."""

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from tare.environments import UNSUPPORTED
 from tare.nodes.provider import Provider, missing_network
 from tare.plan.problems import Problem, from_validation, nearest, shown
+from tare.plan.ranges import ranges_of
 from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
 from tare.plan.toml_lines import Path
 from tare.records import NATIVE, Environment, NetworkKind, OptionValue, Workload, is_without_load
@@ -196,7 +197,10 @@ def _workload(
         return None
     layouts = None if table.layouts is None else tuple(table.layouts)
     primary = tuple(table.primary or ())
-    problems += _primary_problems(kind, options, primary, table.iterations, path)
+    ranges = ranges_of(table.ranges, path, problems)
+    problems += _primary_problems(
+        kind, options, [name for name in primary if name not in table.ranges], table.iterations, path
+    )
     return Workload(
         name=table.name or wanted,
         kind=wanted,
@@ -204,6 +208,7 @@ def _workload(
         layouts=layouts,
         iterations=table.iterations,
         primary=primary,
+        ranges=ranges,
         way=kind.way(kind.options_model.model_validate(dict(options))),
     )
 
@@ -219,7 +224,8 @@ def _primary_problems(
     if iterations > 1 and any(map(is_without_load, primary)):
         return [Problem((*path, "primary"), f"{_NEEDS_TURNS}; leave out iterations")]
     pieces = kind.pieces(kind.options_model.model_validate(dict(options)))
-    slices = [metric for piece in pieces for metric in piece.metrics]
+    joined = [each.name for each in kind.ranges(kind.options_model.model_validate(dict(options)))]
+    slices = [metric for piece in pieces for metric in (*piece.metrics, *joined)]
     return [
         Problem((*path, "primary"), f"{kind.name} does not measure {shown(name)}{nearest(name, slices)}")
         for name in primary

@@ -294,6 +294,9 @@ class WorkloadTable(BaseModel):
     layouts: list[str] | None = Field(default=None, min_length=1)
     iterations: Annotated[int, Field(ge=1, le=MOST_ITERATIONS)] = 1
     primary: Annotated[list[str], BeforeValidator(one_or_several)] | None = Field(default=None, min_length=1)
+    ranges: dict[Annotated[str, Field(min_length=1, max_length=80)], dict[str, object]] = Field(
+        default_factory=dict
+    )
 
 
 class SharingTable(StrictTable):

@@ -214,13 +214,16 @@ class HelperCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointEstimate:
-    """One point of a curve, taken by itself: the intervals of several points do not hold jointly."""
+    """One point of a curve; ``value`` and ``overhead`` are taken by themselves, and do not hold jointly with others."""
 
-    x: float
+    at: tuple[float, ...]
     value: Estimate
     """In the curve's unit: Hodges-Lehmann of the values' logarithms."""
     overhead: Estimate | None
     """Against native, as a fraction, by the same estimator as ``Overhead.typical``; ``None`` for native itself."""
+    together: Estimate | None = None
+    """The mean overhead as a fraction, with its part of the band that holds for all points of the curve together;
+    ``None`` for native itself, and with too few blocks that all points have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.records.measured import Direction
+from tare.records.measured import Coordinate, Direction
 
 NONE = -1
 """In a column of integers: no value."""
@@ -24,8 +24,7 @@ class SampleKind:
     name: str
     unit: str
     direction: Direction
-    x: float | None
-    x_unit: str | None
+    coordinates: tuple[Coordinate, ...]
     first: bool
     """Whether it is the first of several iterations, which is never mixed with the others."""
 

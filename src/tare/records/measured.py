@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from tare.records.busy import HostLoad
 from tare.records.integrity import Seen
@@ -93,6 +94,27 @@ class Rule(StrEnum):
     """The nodes used processors while other arms had their turns (docs/turns.md)."""
 
 
+class Dimension(NamedTuple):
+    """What varies along one axis of a curve or a surface."""
+
+    name: str
+    """Such as ``size``, ``record``, ``stride`` or ``ranks``."""
+    unit: str | None
+    """``None``: it is a count."""
+
+
+class Coordinate(NamedTuple):
+    """Where a sample lies in one dimension."""
+
+    name: str
+    value: float
+    unit: str | None
+
+    @property
+    def dimension(self) -> Dimension:
+        return Dimension(self.name, self.unit)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One measured value, as the workload or the operating system reported it."""
@@ -103,10 +125,8 @@ class Sample:
     direction: Direction
     instance: int | None = None
     """Which of the K instances; ``None``: the whole trial."""
-    x: float | None = None
-    """Position on a curve, such as the message size in bytes; ``None``: the metric is a single figure."""
-    x_unit: str | None = None
-    """``None`` without an ``x``."""
+    coordinates: tuple[Coordinate, ...] = ()
+    """Place on a curve or surface, such as the message size in bytes; empty: the metric is a single figure."""
     iteration: int | None = None
     """Which run of the command within one start of the nodes, from 0; ``None``: there was one. Iterations of a trial
     are joined before anything is compared, and never count as n."""

@@ -126,6 +126,20 @@ class SweepPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """The points of a metric within bounds of its coordinates, declared before the start as one figure.
+
+    Its value in a trial is the geometric mean of theirs, the same for times and for rates.
+    """
+
+    name: str
+    """Of the figure."""
+    metric: str
+    bounds: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    """Coordinate → least and most, both included; ``None``: without a bound. A point lies within all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """What runs: a kind of the workload list, with its options; ``name`` is unique within a campaign."""
 
@@ -137,7 +151,9 @@ class Workload:
     iterations: int = 1
     """How often the command runs within one start of the nodes."""
     primary: tuple[str, ...] = ()
-    """Samples that are judged first, and together; empty: the ones its kind declares."""
+    """Samples that are judged first, and together; empty: the ones its kind declares, and ``ranges``."""
+    ranges: tuple[Range, ...] = ()
+    """The campaign's own, in addition to the kind's."""
     way: Way = Way.WHOLE
     """How it can take turns with other arms, according to its kind."""
     sweep: SweepPoint | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tare.records.busy import HostLoad
-from tare.records.measured import Direction, Rule
+from tare.records.measured import Dimension, Direction, Rule
 
 _T = TypeVar("_T")
 PROGRAM = "program digest"
@@ -146,9 +146,10 @@ class WaitSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """One point of a curve, block by block."""
+    """One point of a curve or surface, block by block."""
 
-    x: float
+    at: tuple[float, ...]
+    """One coordinate for each dimension of the curve."""
     blocks: tuple[int, ...]
     """Numbers of the blocks in which both native slots and the environment have a usable value."""
     values: tuple[float, ...]
@@ -161,16 +162,19 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """One metric of one environment, native included, in one cell, over the ``x`` of its samples."""
+    """One metric of one environment, native included, in one cell, over the coordinates of its samples.
+
+    One dimension makes a curve, two a surface or matrix, and there may be more.
+    """
 
     cell: Cell
     environment: str
     metric: str
     unit: str
     direction: Direction
-    x_unit: str
+    dimensions: tuple[Dimension, ...]
     points: tuple[CurvePoint, ...]
-    """By ascending ``x``; an ``x`` without a complete block has no point."""
+    """Ascending, the first coordinate first; a place without a complete block has no point."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

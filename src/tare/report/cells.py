@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands on the page, section by section, ready for the template, which only sets it."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,12 +10,13 @@ from tare.drawing.marks import MarkStyle
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Cell
-from tare.report import arrange
+from tare.report import arrange, surface_chart
 from tare.report.arrange import MetricSection
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
 from tare.report.curves import CurveMetric, curve_metrics, curves_described
 from tare.report.overhead_chart import HeadedMetric, answer_chart, extent, overhead_chart
 from tare.report.samples_chart import ground, samples_chart
+from tare.report.surfaces import SurfaceMetric, sentences, surface_metrics
 from tare.treat import InstanceFigure, per_instance
 
 _MOST_FAR_ROWS = 24
@@ -42,6 +44,17 @@ class CurveFigure:
     figure: Figure
 
 
+@dataclass(frozen=True, slots=True)
+class SurfaceFigure:
+    """One metric's maps."""
+
+    metric: SurfaceMetric
+    figure: Figure
+    sentences: tuple[str, ...]
+    full: str
+    """Ratio whose colour is full."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellSection:
     anchor: str
@@ -55,6 +68,7 @@ class CellSection:
     primary_panels: tuple[Panel, ...]
     other_panels: tuple[Panel, ...]
     curves: tuple[CurveFigure, ...]
+    surfaces: tuple[SurfaceFigure, ...]
     instances: tuple[InstanceFigure, ...]
     takes_turns: bool
     """Whether the arms of a block alternated in short slices."""
@@ -88,6 +102,15 @@ def _curves(artist: Artist, metric: CurveMetric) -> CurveFigure:
     logarithmic = ratio_axis is not None and ratio_axis.constant is not None
     figure = artist.figure(charts, title, curves_described(metric))
     return CurveFigure(metric, replace(figure, logarithmic=logarithmic))
+
+
+def _surfaces(artist: Artist, metric: SurfaceMetric) -> SurfaceFigure:
+    title = f"{metric.name}, {arrange.place(metric.cell)}"
+    frames = (surface_chart.WIDE, surface_chart.NARROW)
+    charts = [surface_chart.surface_chart(metric, frame) for frame in frames]
+    said = sentences(metric)
+    full = f"{math.exp(surface_chart.fullest(metric)):.3g}"
+    return SurfaceFigure(metric, artist.figure(charts, title, "; ".join(said)), said, full)
 
 
 def _samples(artist: Artist, metric: MetricSection, *, named: bool = False) -> Iterable[Panel]:
@@ -141,7 +164,7 @@ def headline(artist: Artist, analysis: Analysis) -> Figure | None:
 
 def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:
     metrics, instances = arrange.metrics(analysis), per_instance(analysis.outcomes)
-    curves = curve_metrics(analysis)
+    curves, surfaces = curve_metrics(analysis), surface_metrics(analysis)
     return tuple(
         _section(
             artist,
@@ -150,6 +173,7 @@ def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]
             tuple(metric for metric in metrics if metric.cell == cell),
             tuple(figure for figure in instances if figure.cell == cell),
             tuple(metric for metric in curves if metric.cell == cell),
+            tuple(metric for metric in surfaces if metric.cell == cell and metric.environments),
         )
         for number, cell in enumerate(arrange.cells(analysis), start=1)
     )
@@ -162,6 +186,7 @@ def _section(
     metrics: tuple[MetricSection, ...],
     instances: tuple[InstanceFigure, ...],
     curves: tuple[CurveMetric, ...],
+    surfaces: tuple[SurfaceMetric, ...],
 ) -> CellSection:
     primary = [metric for metric in metrics if metric.primary]
     others = [metric for metric in metrics if not metric.primary]
@@ -181,6 +206,7 @@ def _section(
         ),
         other_panels=tuple(panel for metric in others for panel in _samples(artist, metric)),
         curves=tuple(_curves(artist, metric) for metric in curves),
+        surfaces=tuple(_surfaces(artist, metric) for metric in surfaces),
         instances=instances,
         takes_turns=any(
             block.rounds is not None for metric in primary for block in metric.reference.summary.blocks

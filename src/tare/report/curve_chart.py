@@ -2,29 +2,20 @@
 """The picture of curves, with its logarithmic axes: absolute values, and below them ratios to native."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tare.drawing.axis import LINEAR_UP_TO, Axis
+from tare.drawing.axis import Axis
 from tare.drawing.canvas import Canvas, Row
 from tare.drawing.marks import CONTROL, PAPER, MarkStyle
-from tare.drawing.words import quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, CurveEstimate, Estimate, PointEstimate
-from tare.report.curves import CurveMetric, place_label, point_said
+from tare.report.curve_axes import PlaceScale, place_axis, ratio_axis, value_axis
+from tare.report.curves import CurveMetric, point_said
 
 _HEADING_PX, _NAME_PX, _TICKS_PX = 26.0, 24.0, 24.0
 _MARKS_APART_PX = 110.0
-_OCTAVES = (1, 2, 4, 5, 10)
-_DECADE_STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
-_RATIO_STEPS = (0.01, 0.02, 0.05, 0.1)
-_RATIOS = (1, 10, 0.1, 100, 0.01, 1000, 2, 0.5, 1.2, 0.8, 5, 0.2, 1.1, 0.9, 1.5, 20, 50, 1.05, 0.95, 3)
-"""What a logarithmic axis of ratios shows where there is room, the first before the others."""
-_ROOM = 0.04
-_LABEL_PX = 18.0
-_ENDS_SHOWN = 0.975
-"""Share of the intervals' ends that a ratio axis has room for, so that a few wide ones do not flatten the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +67,17 @@ def curve_chart(
     metric: CurveMetric, looks: Mapping[str, MarkStyle], margin: float, frame: CurveFrame
 ) -> dict[str, Any]:
     """Describe the chart in Vega-Lite; ``margin`` is the fraction that counts as no difference."""
-    across = place_axis(metric.places, metric.x_unit, frame.label_px, frame.plot_px)
+    scale = PlaceScale.of(metric.places, metric.dimension)
+    across = place_axis(scale, metric.places, frame.label_px, frame.plot_px)
     values = _Panel(_value_axis(metric, frame), _HEADING_PX, frame.values_px)
     top = values.bottom + _TICKS_PX + _HEADING_PX
     strips = list(_strips(metric, ratios(metric, margin, frame), frame, top))
     bottom = max(panel.bottom for panel in (values, *strips))
     canvas = Canvas(across, Axis(low=bottom, high=0), frame.font_px)
     _rule(canvas, (values, *strips), across)
-    _draw_values(canvas, metric, looks, values, frame)
+    _draw_values(canvas, metric, looks, values, frame, scale)
     for curve, strip in zip(metric.environments, strips, strict=False):
-        overheads = [(power(point.x, metric.x_unit), point.overhead) for point in curve.points]
+        overheads = [(scale.at(point.at[0]), point.overhead) for point in curve.points]
         drawn = [(x, overhead) for x, overhead in overheads if overhead is not None]
         _draw_band(canvas, drawn, looks[curve.curve.environment], strip)
         _draw_line(canvas, drawn, looks[curve.curve.environment], strip)
@@ -152,7 +144,12 @@ def _levels(panel: _Panel, across: Axis, darker: float | None = None) -> Iterato
 
 
 def _draw_values(
-    canvas: Canvas, metric: CurveMetric, looks: Mapping[str, MarkStyle], panel: _Panel, frame: CurveFrame
+    canvas: Canvas,
+    metric: CurveMetric,
+    looks: Mapping[str, MarkStyle],
+    panel: _Panel,
+    frame: CurveFrame,
+    scale: "PlaceScale",
 ) -> None:
     """All curves in one panel, native below the others.
 
@@ -162,20 +159,20 @@ def _draw_values(
     for number, curve in enumerate(metric.curves):
         look = looks.get(curve.curve.environment, CONTROL)
         points = [(point, _logarithms(point.value)) for point in curve.points]
-        _draw_line(canvas, [(power(point.x, metric.x_unit), value) for point, value in points], look, panel)
+        _draw_line(canvas, [(scale.at(point.at[0]), value) for point, value in points], look, panel)
         first = apart * number / len(metric.curves)
         places = {round(first + apart * step) for step in range(len(points))}
         marked = [each for position, each in enumerate(points) if position in places]
-        rows = [_mark(curve, point, value, look, panel) for point, value in marked]
+        rows = [
+            {**_mark(curve, point, value, look, panel), **dict.fromkeys(("x", "x2"), scale.at(point.at[0]))}
+            for point, value in marked
+        ]
         canvas.lines([row for row in rows if row["y2"] is not None], stroke_px=1.8)
         canvas.points([row | {"y": row["middle"]} for row in rows], size=42)
 
 
 def _mark(curve: CurveEstimate, point: PointEstimate, value: Estimate, look: MarkStyle, panel: _Panel) -> Row:
-    x = power(point.x, curve.curve.x_unit)
     return {
-        "x": x,
-        "x2": x,
         "middle": panel.y(value.point),
         "y": None if value.low is None else panel.y(value.low),
         "y2": None if value.high is None else panel.y(value.high),
@@ -247,93 +244,3 @@ def _name(
 
 def _text(y: float, text: str) -> Row:
     return {"y": y, "text": text, "ink": "var(--ink)"}
-
-
-def power(place: float, unit: str) -> float:
-    """A place as a power of two where it is in bytes, else of ten: how it stands on a ``place_axis``."""
-    return math.log2(place) if unit == "B" else math.log10(place)
-
-
-def place_axis(places: Iterable[float], unit: str, label_px: float, width_px: float) -> Axis:
-    """The ``x`` of curves; ``label_px`` is the room that a label needs."""
-    powers = [power(place, unit) for place in places]
-    low, high = min(powers), max(powers)
-    low, high = (low - 0.5, high + 0.5) if high - low < 1 else (low, high)
-    room = 0.012 * (high - low)
-    per_power_px = width_px / (high - low + 2 * room)
-    step = next((each for each in _OCTAVES if each * per_power_px >= label_px), _OCTAVES[-1])
-    ticks = [float(power) for power in range(math.ceil(low), math.floor(high) + 1) if power % step == 0]
-    return Axis(
-        low=low - room,
-        high=high + room,
-        ticks=tuple(ticks),
-        labels=tuple(place_label((2.0 if unit == "B" else 10.0) ** tick, unit) for tick in ticks),
-    )
-
-
-def value_axis(values: Iterable[float], unit: str, height_px: float) -> Axis:
-    """Powers of ten around positive ``values``, with as many ticks as there is room for."""
-    powers = [math.log10(value) for value in values]
-    low, high = min(powers), max(powers)
-    room = max(_ROOM * (high - low), 0.02)
-    low, high = low - room, high + room
-    sets = [list(_decade_ticks(low, high, steps)) for steps in _DECADE_STEPS]
-    ticks = next((ticks for ticks in sets if len(ticks) >= max(3.0, height_px / 60)), sets[-1])
-    ticks = ticks[:: math.ceil(len(ticks) * _LABEL_PX / height_px) or 1]
-    return Axis(
-        low=low, high=high, ticks=tuple(ticks), labels=tuple(quantity(10**tick, unit) for tick in ticks)
-    )
-
-
-def _decade_ticks(low: float, high: float, steps: Sequence[float]) -> Iterator[float]:
-    for decade in range(math.floor(low), math.ceil(high)):
-        for step in steps:
-            tick = decade + math.log10(step)
-            if low <= tick <= high:
-                yield tick
-
-
-def ratio_axis(
-    points: Sequence[float], ends: Sequence[float], margin: float, height_px: float, label_px: float
-) -> Axis:
-    """Make an axis of overheads (fractions) that is labelled with ratios to native.
-
-    Like ``overhead_axis`` it is logarithmic on both sides of 1 when it must reach far. It has room for all
-    ``points`` and for most of the intervals' ``ends``.
-    """
-    shown = [*points, *_most(ends), -1.5 * margin, 1.5 * margin]
-    low, high = min(shown), max(shown)
-    room = _ROOM * (high - low)
-    if max(-low, high) <= LINEAR_UP_TO:
-        axis = Axis(low=low - room, high=high + room)
-        return _with_ticks(axis, list(_even_ticks(axis, height_px, label_px)))
-    axis = Axis(low=max(1.15 * low, -0.999), high=1.15 * high, constant=2 * margin)
-    return _with_ticks(axis, list(_clear_ticks(axis, height_px, label_px)))
-
-
-def _most(ends: Sequence[float]) -> list[float]:
-    ordered = sorted(ends)
-    left_out = int((1 - _ENDS_SHOWN) * len(ordered))
-    return ordered[left_out : len(ordered) - left_out]
-
-
-def _even_ticks(axis: Axis, height_px: float, label_px: float) -> Iterator[float]:
-    per_px = (axis.high - axis.low) / height_px
-    step = next((each for each in _RATIO_STEPS if each >= label_px * per_px), _RATIO_STEPS[-1])
-    for number in range(math.ceil(axis.low / step), math.floor(axis.high / step) + 1):
-        yield number * step
-
-
-def _clear_ticks(axis: Axis, height_px: float, label_px: float) -> Iterator[float]:
-    """Each tick that stands clear of those before it in the list."""
-    taken: list[float] = []
-    for tick in (ratio - 1 for ratio in _RATIOS):
-        at = axis.position(tick) * height_px
-        if axis.low <= tick <= axis.high and all(abs(at - other) >= label_px for other in taken):
-            taken.append(at)
-            yield tick
-
-
-def _with_ticks(axis: Axis, ticks: Sequence[float]) -> Axis:
-    labels = tuple(f"{1 + tick:.10g}" for tick in ticks)
-    return Axis(low=axis.low, high=axis.high, ticks=tuple(ticks), labels=labels, constant=axis.constant)

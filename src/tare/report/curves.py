@@ -2,7 +2,7 @@
 """Curves: what belongs in one picture, and figures at a few places, for programs and a terminal."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console
@@ -12,9 +12,12 @@ from rich.text import Text
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import NO_VALUE, counted, least_level, prefixed, quantity
 from tare.foreign import one_line
-from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Direction, Estimate, PointEstimate
+from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Dimension, Direction, Estimate, PointEstimate
+from tare.report.dimensions import projected
+from tare.report.places import place_label
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, in_unit, key
-from tare.units import DASH, KIBIBYTE, MEBIBYTE, format_byte, parse_byte
+from tare.report.together import together_said
+from tare.units import DASH, KIBIBYTE, MEBIBYTE
 
 POINTWISE = (
     "Each interval holds for its own point only: among many, some miss their true value by chance, so read runs of "
@@ -26,8 +29,7 @@ _FIGURES_WIDTH = 63
 """What all but the names take, with the longest of the usual figures."""
 _SHOWN_BYTE = (1, KIBIBYTE, 64 * KIBIBYTE, MEBIBYTE)
 _SHOWN_OTHERS = 5
-_MOST_EXACT_BYTE = 1 << 53
-"""A size beyond it has more digits than a number keeps."""
+_SIZE = Dimension("size", "B")
 _SAME_RATIO = 0.001
 """Printed digits of a time and of a rate round apart by less than a thousandth."""
 
@@ -50,8 +52,9 @@ class CurveMetric:
         return one_line(self.curves[0].curve.unit)
 
     @property
-    def x_unit(self) -> str:
-        return one_line(self.curves[0].curve.x_unit)
+    def dimension(self) -> Dimension:
+        name, unit = self.curves[0].curve.dimensions[0]
+        return Dimension(one_line(name), None if unit is None else one_line(unit))
 
     @property
     def better(self) -> str:
@@ -64,13 +67,16 @@ class CurveMetric:
 
     @property
     def places(self) -> tuple[float, ...]:
-        """Every ``x`` of any curve, rising."""
-        return tuple(sorted({point.x for curve in self.curves for point in curve.points}))
+        """Every place of any curve, rising."""
+        return tuple(sorted({point.at[0] for curve in self.curves for point in curve.points}))
 
     @property
     def counted_places(self) -> str:
-        """``"41 sizes"``, or places where they are not bytes."""
-        return counted(len(self.places), "size" if self.x_unit == "B" else "place")
+        """``"41 sizes"``, or ``"41 values of n"``."""
+        count = len(self.places)
+        if self.dimension == _SIZE:
+            return counted(count, self.dimension.name)
+        return f"{counted(count, 'value')} of {self.dimension.name}"
 
     @property
     def banded(self) -> bool:
@@ -86,15 +92,12 @@ class CurveMetric:
 
 
 def curve_metrics(analysis: Analysis) -> tuple[CurveMetric, ...]:
-    """Cell after cell, each metric's curves together, in the order of the analysis."""
-    by_metric: dict[tuple[Cell, str, str, Direction, str], list[CurveEstimate]] = {}
-    for estimate in analysis.curves:
-        curve = estimate.curve
-        key = (curve.cell, curve.metric, curve.unit, curve.direction, curve.x_unit)
-        by_metric.setdefault(key, []).append(estimate)
+    """Cell after cell, each metric's curves over one dimension, in the order of the analysis."""
     metrics: list[CurveMetric] = []
-    for key, curves in by_metric.items():
-        metric = CurveMetric(cell=key[0], curves=tuple(curves))
+    for curves in projected(analysis.curves):
+        if len(curves[0].curve.dimensions) > 1:
+            continue
+        metric = CurveMetric(cell=curves[0].curve.cell, curves=curves)
         alike = (
             earlier.name
             for earlier in metrics
@@ -108,7 +111,7 @@ def _have_same_ratios(earlier: CurveMetric, later: CurveMetric) -> bool:
     """Whether both show the same work: a bandwidth is a size by a time, so that nothing new is in its ratios."""
     ratios = [
         [
-            (curve.curve.environment, point.x, point.overhead.point)
+            (curve.curve.environment, point.at, point.overhead.point)
             for curve in metric.environments
             for point in curve.points
             if point.overhead
@@ -129,21 +132,11 @@ def shown_places(metric: CurveMetric) -> tuple[float, ...]:
     Where places are not bytes, five that are evenly spread over them.
     """
     places = metric.places
-    if metric.x_unit != "B":
+    if metric.dimension.unit != "B":
         last, count = len(places) - 1, min(len(places), _SHOWN_OTHERS)
         return tuple(places[round(last * number / max(count - 1, 1))] for number in range(count))
     known = {place for place in places if place in _SHOWN_BYTE}
     return tuple(sorted(known | {places[0], places[-1]}))
-
-
-def place_label(place: float, unit: str) -> str:
-    """``"64 KiB"``: bytes in powers of 1024 where that is exact, all else but bytes with SI prefixes."""
-    if unit != "B":
-        return quantity(place, unit)
-    if place > _MOST_EXACT_BYTE:
-        return f"{place:.3g} B"
-    short = format_byte(place)
-    return short if parse_byte(short) == place else f"{place:.0f} B"
 
 
 def value_interval(estimate: Estimate, unit: str) -> str:
@@ -181,13 +174,17 @@ def curves_described(metric: CurveMetric) -> str:
     """The picture in words, for those who hear the page: the places of ``shown_places``."""
     shown = shown_places(metric)
     return "; ".join(
-        point_said(curve, point) for curve in metric.curves for point in curve.points if point.x in shown
+        point_said(curve, point) for curve in metric.curves for point in curve.points if point.at[0] in shown
     )
 
 
 def point_said(curve: CurveEstimate, point: PointEstimate) -> str:
     """One place of a curve in words, on one line."""
-    whose, where = one_line(curve.curve.environment), place_label(point.x, one_line(curve.curve.x_unit))
+    places = zip(point.at, curve.curve.dimensions, strict=True)
+    whose, where = (
+        one_line(curve.curve.environment),
+        ", ".join(one_line(place_label(*each)) for each in places),
+    )
     unit = one_line(curve.curve.unit)
     value = f"{whose} at {where}: {quantity(point.value.point, unit)}, interval {value_interval(point.value, unit)}"
     if point.overhead is None:
@@ -196,17 +193,36 @@ def point_said(curve: CurveEstimate, point: PointEstimate) -> str:
     return f"{value}; {against}, n = {point.overhead.n}"
 
 
+def curve_sentences(metric: CurveMetric) -> tuple[str, ...]:
+    """What each environment's curve shows as a whole, where its band does; not again for the same ratios."""
+    if metric.same_ratios:
+        return ()
+    return tuple(filter(None, map(together_said, metric.environments)))
+
+
 class PointShape(JsonShape):
-    """A point with a complete block, by rising x.
+    """A point with a complete block, by rising coordinates.
 
     Its intervals hold individually, not for the whole curve together.
     """
 
-    x: Number = key("such as the size of a message, in `x_unit`")
+    x: Number | None = key("the coordinate where there is one dimension; `null` where there are more")
+    at: list[Number] = key("one coordinate for each of the curve's `dimensions`")
     value: EstimateShape = key("in the metric's own unit")
     overhead: EstimateShape | None = key(
         "against native, as `typical` in a verdict; `null` for native itself"
     )
+    together: EstimateShape | None = key(
+        "the mean overhead with the interval that holds for all points of the curve together; `null` as `overhead`, "
+        "and with fewer than six blocks that all points have"
+    )
+
+
+class DimensionShape(JsonShape):
+    """What varies along one axis."""
+
+    name: str = key("such as `size`, `stride` or `ranks`")
+    unit: str | None = key('such as `"B"`; `null`: a count')
 
 
 class CurveShape(JsonShape):
@@ -219,19 +235,34 @@ class CurveShape(JsonShape):
     environment: str = key("as in a verdict", "curve.environment")
     metric: str = key("as in a verdict", "curve.metric")
     direction: ByName[Direction] = key("as in a verdict", "curve.direction")
-    x_unit: str = key('unit of every `x`, such as `"B"`', "curve.x_unit")
+    x_unit: str | None = key(
+        'unit of every `x`, such as `"B"`, or the name of what is counted; `null` without an `x`',
+        lambda of: _x_unit(of.curve.dimensions),
+    )
+    dimensions: list[DimensionShape] = key("what varies; two make a surface", "curve.dimensions")
     points: list[PointShape] = key(
         "the points", lambda of: [_point(point, of.curve.unit) for point in of.points]
     )
 
 
 def _point(point: PointEstimate, unit: str) -> PointShape:
-    return PointShape(x=point.x, value=in_unit(point.value, unit), overhead=point.overhead)
+    x = point.at[0] if len(point.at) == 1 else None
+    return PointShape(
+        x=x,
+        at=list(point.at),
+        value=in_unit(point.value, unit),
+        overhead=point.overhead,
+        together=point.together,
+    )
+
+
+def _x_unit(dimensions: Sequence[Dimension]) -> str | None:
+    return (dimensions[0].unit or dimensions[0].name) if len(dimensions) == 1 else None
 
 
 class CurvesJson(JsonShape):
     curves: list[CurveShape] = key(
-        "metrics that were measured over an x, such as a message size; empty where there are none"
+        "metrics that were measured over coordinates, such as a message size; empty where there are none"
     )
 
 
@@ -259,7 +290,7 @@ def place_groups(metric: CurveMetric) -> tuple[PlaceGroup, ...]:
     """What a table of this metric shows, place by place."""
     return tuple(
         PlaceGroup(
-            place_label(place, metric.x_unit),
+            place_label(place, metric.dimension),
             tuple(_row(curve, place, metric.unit) for curve in metric.curves),
         )
         for place in shown_places(metric)
@@ -276,7 +307,8 @@ def print_curves(metrics: Iterable[CurveMetric], console: Console, *, show_all: 
     every = list(metrics)
     shown = every if show_all else every[:1]
     for metric in shown:
-        console.print(Text(), _title(metric), _table(metric, console.width), sep="\n")
+        said = map(Text, curve_sentences(metric))
+        console.print(Text(), _title(metric), _table(metric, console.width), *said, sep="\n")
     if shown:
         console.print(Text(f"{POINTWISE}. {UNITS}.", style="dim"))
     if hidden := len(every) - len(shown):
@@ -285,7 +317,7 @@ def print_curves(metrics: Iterable[CurveMetric], console: Console, *, show_all: 
 
 def _row(curve: CurveEstimate, place: float, unit: str) -> PlaceRow:
     name = one_line(curve.curve.environment)
-    point = next((point for point in curve.points if point.x == place), None)
+    point = next((point for point in curve.points if point.at[0] == place), None)
     if point is None:
         return PlaceRow(
             environment=name,

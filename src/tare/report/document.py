@@ -11,9 +11,9 @@ from tare.drawing.artist import Artist
 from tare.drawing.marks import CONTROL
 from tare.errors import HostError
 from tare.records import Analysis, Status
-from tare.report import arrange, cells, losses, page, provenance, trust
+from tare.report import arrange, cells, losses, page, provenance, surfaces, trust
 from tare.report.bounds import bounded, left_out_said
-from tare.report.curves import POINTWISE, UNITS, level, place_groups
+from tare.report.curves import POINTWISE, UNITS, curve_sentences, level, place_groups
 from tare.report.emulation import emulated, restored
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons
@@ -100,6 +100,9 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         curves_explained=f"{POINTWISE}. {UNITS}",
         curve_level=level,
         place_groups=place_groups,
+        curve_sentences=curve_sentences,
+        surface_rows=surfaces.rows,
+        surfaces_explained=surfaces.EXPLAINED,
         native_look=CONTROL,
     )
     return stackable(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Analysis, Outcome, Sample, Verdict
+from tare.records import Analysis, Coordinate, Outcome, Sample, Verdict
 
 Row = Mapping[str, object]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -63,6 +63,7 @@ def sample_rows(analysis: Analysis) -> Iterator[Row]:
 
 def _sample_row(outcome: Outcome, sample: Sample) -> Row:
     trial = outcome.trial
+    _, x, x_unit = sample.coordinates[0] if len(sample.coordinates) == 1 else (None, None, None)
     return {
         "block": trial.block,
         "slot": trial.slot,
@@ -78,9 +79,15 @@ def _sample_row(outcome: Outcome, sample: Sample) -> Row:
         "instance": sample.instance,
         "iteration": sample.iteration,
         "round": sample.round,
-        "x": sample.x,
-        "x_unit": sample.x_unit,
+        "x": x,
+        "x_unit": x_unit,
+        "coordinates": ", ".join(map(_coordinate, sample.coordinates)) or None,
     }
+
+
+def _coordinate(each: Coordinate) -> str:
+    """``"size=64 B"``."""
+    return f"{each.name}={each.value:.17g}{f' {each.unit}' if each.unit else ''}"
 
 
 def to_csv(rows: Iterator[Row] | Sequence[Row]) -> str:

@@ -17,6 +17,7 @@ from tare.report.causes import print_reasons
 from tare.report.curves import curve_metrics, print_curves
 from tare.report.emulation import emulated, restored
 from tare.report.stops import decisions_said, stops_said
+from tare.report.surfaces import print_surfaces, surface_metrics
 from tare.report.topics import TABLE_ORDER
 from tare.report.verdicts import print_metrics
 from tare.report.weaker import HEADING, weaker
@@ -41,9 +42,11 @@ def print_tables(analysis: Analysis, console: Console, *, show_all: bool = False
         if note := arrange.instances_note(cell):
             console.print(Text(note))
         curves = [metric for metric in curve_metrics(analysis) if metric.cell == cell]
-        if metrics or not curves:
+        surfaces = [metric for metric in surface_metrics(analysis) if metric.cell == cell]
+        if metrics or not (curves or surfaces):
             print_metrics(metrics, console, show_all=show_all)
         print_curves(curves, console, show_all=show_all)
+        print_surfaces(surfaces, console, show_all=show_all)
     for topic in TABLE_ORDER:
         topic.table(analysis, console, show_all=show_all)
     if left_out:

@@ -10,6 +10,7 @@ from tare.treat.levels import compared, iteration_series, levels
 from tare.treat.order import order_summaries
 from tare.treat.pairing import summaries
 from tare.treat.progress import blocks_out_of_order, exclusions, finished_blocks, predecessors
+from tare.treat.ranges import with_ranges
 from tare.treat.sharing import sharing_summaries
 from tare.treat.signals import signal_evidence
 from tare.treat.sweeps import swept
@@ -40,4 +41,5 @@ __all__ = [
     "traits",
     "unlike",
     "wait_summaries",
+    "with_ranges",
 ]

@@ -17,7 +17,7 @@ from tare.treat.aggregate import LEAST, MOST
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-_OF_THE_KIND = ("name", "unit", "direction", "x", "x_unit")
+_OF_THE_KIND = ("name", "unit", "direction", "coordinates")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From samples with an ``x`` to curves: the same blocks and native pairs as for single figures, at each ``x``."""
+"""From samples with coordinates to curves and surfaces: blocks and native pairs as for figures, at each place."""
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from tare.records import NATIVE, Cell, Curve, CurvePoint, Outcome
+from tare.records import NATIVE, Cell, Curve, CurvePoint, Dimension, Direction, Outcome
 from tare.treat.pairing import (
     BlockTable,
     Metric,
@@ -15,6 +14,9 @@ from tare.treat.pairing import (
     log_ratio,
     tables,
 )
+
+_Whole = tuple[str, str, Direction, tuple[Dimension, ...]]
+"""Name, unit, direction and dimensions of a curve."""
 
 
 def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
@@ -33,33 +35,34 @@ def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
 
 
 def _of_cell(cell: Cell, table: BlockTable) -> Iterator[Curve]:
-    places: dict[Metric, list[Metric]] = {}
+    places: dict[_Whole, list[Metric]] = {}
     for metric in table.metrics:
-        places.setdefault(replace(metric, x=None), []).append(metric)
-    for whole, metrics in places.items():
-        rising = sorted(metrics, key=_x)
+        dimensions = tuple(each.dimension for each in metric.coordinates)
+        places.setdefault((metric.name, metric.unit, metric.direction, dimensions), []).append(metric)
+    for (name, unit, direction, dimensions), metrics in places.items():
+        rising = sorted(metrics, key=_at)
         for environment in (NATIVE, *sorted(table.environments)):
             points = (_point(table, metric, environment) for metric in rising)
             yield Curve(
                 cell=cell,
                 environment=environment,
-                metric=whole.name,
-                unit=whole.unit,
-                direction=whole.direction,
-                x_unit=whole.x_unit or "",
+                metric=name,
+                unit=unit,
+                direction=direction,
+                dimensions=dimensions,
                 points=tuple(point for point in points if point.blocks),
             )
 
 
-def _x(metric: Metric) -> float:
-    return metric.x if metric.x is not None else math.nan
+def _at(metric: Metric) -> tuple[float, ...]:
+    return tuple(each.value for each in metric.coordinates)
 
 
 def _point(table: BlockTable, metric: Metric, environment: str) -> CurvePoint:
     blocks = tuple(complete_blocks(table, metric, environment))
     native = environment == NATIVE
     return CurvePoint(
-        x=_x(metric),
+        at=_at(metric),
         blocks=tuple(block.block for block in blocks),
         values=tuple(_geometric_mean(block.native) if native else block.environment for block in blocks),
         log_ratios=() if native else tuple(log_ratio(block, metric.direction) for block in blocks),

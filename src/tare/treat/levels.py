@@ -56,7 +56,7 @@ def by_iteration(samples: Iterable[Sample], metric: str) -> list[list[Sample]]:
     """The samples of one figure, iteration by iteration."""
     groups: dict[int, list[Sample]] = {}
     for sample in samples:
-        if sample.name == metric and sample.x is None:
+        if sample.name == metric and not sample.coordinates:
             groups.setdefault(sample.iteration or 0, []).append(sample)
     return [groups[iteration] for iteration in sorted(groups)]
 

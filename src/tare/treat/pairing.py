@@ -10,6 +10,7 @@ from tare.records import (
     BlockRounds,
     BlockValue,
     Cell,
+    Coordinate,
     Direction,
     Environment,
     HostLoad,
@@ -37,9 +38,8 @@ class Metric:
     name: str
     unit: str
     direction: Direction
-    x: float | None = None
-    """Place on a curve; ``None`` for a single figure."""
-    x_unit: str | None = None
+    coordinates: tuple[Coordinate, ...] = ()
+    """Place on a curve; empty for a single figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +145,25 @@ def _way(outcome: Outcome) -> Way:
 
 
 def by_metric(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
-    """Group the samples of single figures; samples of curves, which have an ``x``, are left out."""
-    return _grouped(sample for sample in samples if sample.x is None)
+    """Group the samples of single figures; samples of curves, which have coordinates, are left out."""
+    return _grouped(sample for sample in samples if not sample.coordinates)
 
 
 def by_point(samples: Sequence[Sample]) -> dict[Metric, list[Sample]]:
-    """Group the samples of curves by ``x``; samples without an ``x``, or with one not above 0, are left out."""
-    return _grouped(sample for sample in samples if sample.x is not None and usable(sample.x))
+    """Group the samples of curves by place; samples without coordinates, or with one below 0, are left out."""
+    return _grouped(sample for sample in samples if sample.coordinates and _is_drawable(sample))
+
+
+def _is_drawable(sample: Sample) -> bool:
+    """Whether axes, which may be logarithmic, can show its place."""
+    return all(each.value == 0 or usable(each.value) for each in sample.coordinates)
 
 
 def _grouped(samples: Iterable[Sample]) -> dict[Metric, list[Sample]]:
     grouped: dict[Metric, list[Sample]] = {}
     for sample in samples:
         name = f"{sample.name}{FIRST}" if sample.iteration == 0 else sample.name
-        metric = Metric(name, sample.unit, sample.direction, sample.x, sample.x_unit)
+        metric = Metric(name, sample.unit, sample.direction, sample.coordinates)
         grouped.setdefault(metric, []).append(sample)
     return grouped
 

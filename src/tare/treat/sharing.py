@@ -60,7 +60,9 @@ def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
         return
     if outcome.barrier_skew_s is not None:
         skews_s.append(outcome.barrier_skew_s)
-    for metric, samples in by_metric([sample for sample in outcome.samples if sample.x is None]).items():
+    for metric, samples in by_metric(
+        [sample for sample in outcome.samples if not sample.coordinates]
+    ).items():
         logs = instance_logs(over_iterations(samples), trial.layout.instances)
         if logs:
             table.metrics.setdefault(metric)

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tare.records import Outcome, Sample, Status, SweepPoint
+from tare.records import Coordinate, Outcome, Sample, Status, SweepPoint
 
 
 def swept(outcomes: Iterable[Outcome], primary_metrics: Mapping[str, Sequence[str]]) -> tuple[Outcome, ...]:
@@ -29,7 +29,7 @@ def swept(outcomes: Iterable[Outcome], primary_metrics: Mapping[str, Sequence[st
 
 def _placed(outcome: Outcome, point: SweepPoint, metrics: Sequence[str]) -> tuple[Sample, ...]:
     return tuple(
-        replace(sample, x=point.value, x_unit=point.variable)
+        replace(sample, coordinates=(Coordinate(point.variable, point.value, None),))
         for sample in outcome.samples
-        if sample.name in metrics and sample.x is None
+        if sample.name in metrics and not sample.coordinates
     )

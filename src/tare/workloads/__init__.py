@@ -8,7 +8,7 @@ Nothing here starts a process or writes a file.
 from collections.abc import Mapping
 
 from tare.on_demand import OnDemand
-from tare.records import Workload
+from tare.records import Range, Workload
 from tare.workloads.kind import Piece, WorkloadKind
 
 KINDS: Mapping[str, WorkloadKind] = OnDemand(
@@ -35,6 +35,15 @@ def pieces_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> 
 
 
 def primary_metrics(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[str, ...]:
-    """The campaign's declared metrics, else all metrics of its slices, else its kind's own."""
-    slices = tuple(piece.metric for piece in pieces_of(workload, kinds))
-    return workload.primary or slices or (kinds[workload.kind].primary_metric,)
+    """The campaign's declared metrics, else those of its slices or its kind's own, and of its ranges."""
+    figures = [piece.metric for piece in pieces_of(workload, kinds) if not piece.coordinates]
+    joined = [each.name for each in ranges_of(workload, kinds)]
+    own = figures or ([] if pieces_of(workload, kinds) else [kinds[workload.kind].primary_metric])
+    return workload.primary or tuple(dict.fromkeys((*own, *joined)))
+
+
+def ranges_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[Range, ...]:
+    """The figures over ranges of its curves: the kind's, then the campaign's, which replace those of their name."""
+    kind = kinds[workload.kind]
+    usual = kind.ranges(kind.options_model.model_validate(dict(workload.options)))
+    return tuple({each.name: each for each in (*usual, *workload.ranges)}.values())

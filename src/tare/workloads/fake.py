@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tare.errors import WrongOutput
-from tare.records import Direction, Sample
+from tare.records import Coordinate, Direction, Sample
 from tare.workloads import excerpt
 from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
 
@@ -102,4 +102,10 @@ def _at(size_byte: float, time_s: float) -> Iterator[Sample]:
         ("latency_s", time_s, "s", Direction.LESS),
         ("bandwidth_byte_per_s", size_byte / time_s, "B/s", Direction.MORE),
     ):
-        yield Sample(name=name, value=value, unit=unit, direction=direction, x=size_byte, x_unit="B")
+        yield Sample(
+            name=name,
+            value=value,
+            unit=unit,
+            direction=direction,
+            coordinates=(Coordinate("size", size_byte, "B"),),
+        )

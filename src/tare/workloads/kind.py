@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from tare.records import CPU_TIME, NET_OF_LOAD, Sample, Way
+from tare.records import CPU_TIME, NET_OF_LOAD, Coordinate, Range, Sample, Way
 
 
 class Options(BaseModel):
@@ -118,6 +118,8 @@ class Piece:
     """Whether a slice is always ``start_count`` units, as the program does not read a count."""
     alone: bool = False
     """Whether a single thread does all the work, so that its wall time minus its waiting time is its own."""
+    coordinates: tuple[Coordinate, ...] = ()
+    """The place of its samples; empty: they are figures."""
 
     @property
     def cpu_metric(self) -> str:
@@ -141,10 +143,14 @@ class WorkloadKind(Protocol):
     name: str
     options_model: type[Options]
     primary_metric: str
-    """The sample name whose overhead is this workload's headline, declared before any run."""
+    """The sample or range whose overhead is this workload's headline, declared before any run."""
 
     def pieces(self, options: Options) -> tuple[Piece, ...]:
         """The pieces that its program does in slices; empty: it runs from start to end."""
+        return ()
+
+    def ranges(self, options: Options) -> tuple[Range, ...]:
+        """The figures that it declares for ranges of its curves, each with a point at least."""
         return ()
 
     def way(self, options: Options) -> Way:

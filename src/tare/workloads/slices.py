@@ -190,7 +190,13 @@ def _check_rounds(name: str, slices: list[Slice], output: Output) -> None:
 def _sample(piece: Piece, slices: list[Slice]) -> Sample:
     """Time of one unit of work, by the median slice, as bursts of other load hit single slices."""
     time_s = median(each.wall_ns for each in slices) * 1e-9 / piece.start_count
-    return Sample(name=piece.metric, value=time_s, unit=piece.unit, direction=Direction.LESS)
+    return Sample(
+        name=piece.metric,
+        value=time_s,
+        unit=piece.unit,
+        direction=Direction.LESS,
+        coordinates=piece.coordinates,
+    )
 
 
 COMPUTE = Slices("compute", "slices", ComputeOptions)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tare.errors import WrongOutput
-from tare.records import Direction, Sample
+from tare.records import Coordinate, Direction, Sample
 from tare.workloads import excerpt
 
 STOP_S = 1.0
@@ -100,19 +100,19 @@ def samples_of(points: Sequence[Point]) -> list[Sample]:
 
 def _curves(points: Sequence[Point]) -> Iterator[Sample]:
     for point in points:
-        yield _time("latency_s", point.time_s, x=float(point.size_byte))
+        yield _time("latency_s", point.time_s, _at(point))
     for point in points:
-        yield _rate("bandwidth_byte_per_s", point, x=float(point.size_byte))
+        yield _rate("bandwidth_byte_per_s", point, _at(point))
 
 
-def _time(name: str, time_s: float, x: float | None = None) -> Sample:
-    return Sample(
-        name=name, value=time_s, unit="s", direction=Direction.LESS, x=x, x_unit=None if x is None else "B"
-    )
+def _at(point: Point) -> tuple[Coordinate, ...]:
+    return (Coordinate("size", float(point.size_byte), "B"),)
 
 
-def _rate(name: str, point: Point, x: float | None = None) -> Sample:
+def _time(name: str, time_s: float, at: tuple[Coordinate, ...] = ()) -> Sample:
+    return Sample(name=name, value=time_s, unit="s", direction=Direction.LESS, coordinates=at)
+
+
+def _rate(name: str, point: Point, at: tuple[Coordinate, ...] = ()) -> Sample:
     rate = point.size_byte / point.time_s
-    return Sample(
-        name=name, value=rate, unit="B/s", direction=Direction.MORE, x=x, x_unit=None if x is None else "B"
-    )
+    return Sample(name=name, value=rate, unit="B/s", direction=Direction.MORE, coordinates=at)

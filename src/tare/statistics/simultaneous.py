@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A band around all points of a curve that holds for all of them together.
+
+Each point is the mean of its blocks' log-ratios, and the band reaches the same number of standard errors to both sides
+everywhere. That number is the quantile of the largest studentized mean if the environment, moved by its own overhead,
+were any of the three runs of its block: whoever was "the environment" is drawn anew for each block, for all points at
+once, which keeps their dependence and the noise's shape (Westfall and Young, Resampling-Based Multiple Testing, 1993;
+Montiel Olea and Plagborg-Moller, J. Applied Econometrics 34 (2019) 1-17, for bands by the largest statistic).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tare.statistics.blocks import LEAST_BLOCKS
+from tare.statistics.estimate import LEVEL
+
+Floats = NDArray[np.float64]
+_DRAWS = 1999
+_SEED = 1
+"""The same blocks always give the same band."""
+_MOST_NUMBERS = 1 << 22
+"""Held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One entry per point, on the scale of logarithms."""
+
+    low: Floats
+    high: Floats
+
+
+def band(log_ratios: Any, controls: Any, error: float = 1 - LEVEL) -> Band | None:
+    """The band that misses any of the points with a chance of ``error``; ``None`` with too few blocks.
+
+    ``log_ratios``: of the environment against the mean of both natives, ``controls``: of the second native against the
+    first; both of shape (blocks, points).
+    """
+    ratios, apart = (np.asarray(each, dtype=np.float64) for each in (log_ratios, controls))
+    n = len(ratios)
+    if n < LEAST_BLOCKS or not ratios.shape[1]:
+        return None
+    centre = ratios.mean(axis=0)
+    moved = (ratios - centre) * np.sqrt(n / (n - 1))
+    half_width = _quantile(moved, apart, error) * _standard_error(ratios)
+    return Band(low=centre - half_width, high=centre + half_width)
+
+
+def _standard_error(values: Floats) -> Floats:
+    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+
+def _quantile(moved: Floats, apart: Floats, error: float) -> float:
+    """Of the largest absolute mean in standard errors."""
+    n, points = moved.shape
+    drawn = np.random.default_rng(_SEED).integers(0, 3, size=(_DRAWS, n))
+    chosen = [(drawn == role).astype(np.float64) for role in range(3)]
+    largest = np.zeros(_DRAWS)
+    at_once = max(1, _MOST_NUMBERS // _DRAWS)
+    for first in range(0, points, at_once):
+        part = slice(first, first + at_once)
+        statistic = _studentized(chosen, _by_role(moved[:, part], apart[:, part]))
+        np.maximum(largest, statistic.max(axis=1), out=largest)
+    return float(np.quantile(largest, 1 - error, method="higher"))
+
+
+def _by_role(moved: Floats, apart: Floats) -> list[Floats]:
+    """The log-ratio of each of a block's three runs to the mean of the other two: environment, first native, second."""
+    return [moved, -0.75 * apart - moved / 2, 0.75 * apart - moved / 2]
+
+
+def _studentized(chosen: list[Floats], by_role: list[Floats]) -> Floats:
+    """Absolute means in standard errors, of shape (draws, points); 0 where all values are equal."""
+    n = len(by_role[0])
+    sums = sum(who @ values for who, values in zip(chosen, by_role, strict=True))
+    squares = sum(who @ values**2 for who, values in zip(chosen, by_role, strict=True))
+    mean = np.asarray(sums) / n
+    variance = np.maximum(np.asarray(squares) - n * mean**2, 0) / (n - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(np.abs(mean) / np.sqrt(variance / n), nan=0.0, posinf=0.0)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The band misses any of its points as rarely as it says, also where they depend on each other or noise is skew."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tare.statistics.simultaneous import band
+from tare.statistics.student import mean_estimate
+
+Floats = NDArray[np.float64]
+_REPEATS = 100
+
+
+def three_runs(
+    chance: np.random.Generator, n: int, points: int, *, alike: float, skew: bool
+) -> tuple[Floats, Floats]:
+    def noise() -> Floats:
+        own, common = chance.standard_normal((n, points)), chance.standard_normal((n, 1))
+        drawn = np.sqrt(alike) * common + np.sqrt(1 - alike) * own
+        return np.asarray(np.exp(0.5 * drawn) if skew else drawn)
+
+    first, second = noise(), noise()
+    return noise() - (first + second) / 2, second - first
+
+
+@pytest.mark.parametrize(("alike", "skew"), [(0.0, False), (0.8, False), (0.0, True)])
+def test_a_true_curve_lies_within_the_band_nineteen_times_in_twenty(alike: float, skew: bool) -> None:
+    chance = np.random.default_rng(28)
+    missed = 0
+    for _ in range(_REPEATS):
+        around = band(*three_runs(chance, 8, 15, alike=alike, skew=skew))
+        assert around is not None
+        missed += bool((around.low > 0).any() or (around.high < 0).any())
+    assert missed / _REPEATS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPEATS)
+
+
+def test_one_point_has_about_students_interval() -> None:
+    ratios, controls = three_runs(np.random.default_rng(4), 20, 1, alike=0, skew=False)
+    around, student = band(ratios, controls), mean_estimate(ratios[:, 0].tolist())
+    assert around is not None
+    assert around.low[0] == pytest.approx(student.low, abs=0.1)
+    assert around.high[0] == pytest.approx(student.high, abs=0.1)
+
+
+def test_points_that_go_together_have_a_narrower_band_than_independent_ones() -> None:
+    widths = []
+    for alike in (0.99, 0.0):
+        around = band(*three_runs(np.random.default_rng(9), 12, 60, alike=alike, skew=False))
+        assert around is not None
+        widths.append(float((around.high - around.low).mean()))
+    assert widths[0] < widths[1]
+
+
+def test_a_shift_moves_the_band_and_nothing_else() -> None:
+    ratios, controls = three_runs(np.random.default_rng(2), 8, 5, alike=0.5, skew=True)
+    before, after = band(ratios, controls), band(ratios + 0.3, controls)
+    assert before is not None
+    assert after is not None
+    assert after.low == pytest.approx(before.low + 0.3)
+    assert after.high == pytest.approx(before.high + 0.3)
+
+
+@pytest.mark.parametrize("ratios", [np.zeros((5, 3)), np.zeros((8, 0))])
+def test_too_few_blocks_or_no_points_have_no_band(ratios: Any) -> None:
+    assert band(ratios, ratios) is None
+
+
+def test_equal_values_have_a_band_without_width() -> None:
+    around = band(np.full((8, 3), 0.2), np.zeros((8, 3)))
+    assert around is not None
+    assert around.low == pytest.approx([0.2] * 3)
+    assert around.high == pytest.approx([0.2] * 3)
