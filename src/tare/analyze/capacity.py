@@ -71,12 +71,15 @@ def answered(environment: str, limit: float, most: int, steps: Sequence[Capacity
 
 def _said(capacity: Capacity) -> str:
     limit, exceeds = f"{100 * capacity.limit:g} %", capacity.exceeds
+    if any(step.withheld for step in capacity.steps):
+        return "this host was too busy to tell; repeat it on a quiet one"
     if exceeds is None and capacity.fits == capacity.most:
         return f"{_neighbours(capacity.fits)}, the most that were tried, cost at most {limit}"
     if exceeds == 1:
         return f"no neighbour fits: the first costs more than {limit}"
     if exceeds == capacity.fits + 1:
-        return f"{_neighbours(capacity.fits)} fit: one more costs more than {limit}"
+        fit = "fits" if capacity.fits == 1 else "fit"
+        return f"{_neighbours(capacity.fits)} {fit}: one more costs more than {limit}"
     highest = capacity.most if exceeds is None else exceeds - 1
     more = " or more" if exceeds is None else ""
     return f"{capacity.fits} to {highest}{more} neighbours fit before the loss exceeds {limit}; undecided between"

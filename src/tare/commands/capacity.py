@@ -119,9 +119,15 @@ class _Finder:
         return (NATIVE, *(environment.name for environment in self.campaign.environments))
 
     def capacity(self, name: str) -> Capacity:
-        """One environment's answer; numbers that another's search has measured are decided first."""
+        """One environment's answer; numbers that another's search has measured are decided first.
+
+        On a host too busy for one number the search ends: it would not be quiet for the next.
+        """
         steps = {count: self._step(name, count) for count in self.known}
-        while (count := next_count({n: step.ruling for n, step in steps.items()}, self.most)) is not None:
+        while not any(step.withheld for step in steps.values()):
+            count = next_count({n: step.ruling for n, step in steps.items()}, self.most)
+            if count is None:
+                break
             steps[count] = self._decided(name, count)
         return answered(name, self.limit, self.most, tuple(steps.values()))
 
@@ -132,8 +138,8 @@ class _Finder:
             analysis = self.known[count] = self._measured(count, blocks)
             step = self._step(name, count)
             if step.loss is None:
-                raise HostError(uncompared_said(analysis, ResultFolder(analysis.result)))
-            if step.ruling is not Ruling.UNDECIDED:
+                raise HostError(uncompared_said(analysis, ResultFolder(self.folder / f"neighbours-{count}")))
+            if step.ruling is not Ruling.UNDECIDED or step.withheld:
                 break
         if step is None:
             raise ValueError("a search needs a look")

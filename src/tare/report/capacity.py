@@ -12,7 +12,6 @@ from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Capacity, CapacityStep, Ruling
 from tare.report.shape import ByName, EstimateShape, JsonShape, Number, Versioned, key, printed
-from tare.report.stops import MARK
 
 _WORD = {Ruling.EXCEEDED: "too much", Ruling.KEPT: "fits", Ruling.UNDECIDED: "undecided"}
 
@@ -34,8 +33,7 @@ def print_capacities(capacities: Sequence[Capacity], console: Console, *, verbos
         name = one_line(capacity.environment)
         for step in capacity.steps if verbose else ():
             console.print(Text(f"{name}, {step_said(step)}", style="dim"))
-        ruling = Ruling.KEPT if capacity.fits else Ruling.EXCEEDED
-        console.print(Text(f"{MARK[ruling]} {name}: {capacity.sentence}"))
+        console.print(Text(f"{name}: {capacity.sentence}"), soft_wrap=True)
 
 
 class CapacityStepShape(JsonShape):
