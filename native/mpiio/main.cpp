@@ -6,6 +6,7 @@
 
 #include <array>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -28,7 +29,10 @@ constexpr auto program = "mpiio";
 constexpr int exit_wrong = 1;
 
 /// After the working directory, which is this run's own: several runs may share a folder for their files.
-std::string own_name() {
+std::string own_name(const Options& options) {
+    if (!options.name.empty()) {
+        return "tare-mpiio-" + options.name;
+    }
     std::array<char, PATH_MAX> path{};
     if (::getcwd(path.data(), path.size()) == nullptr) {
         tare::throw_errno("the working directory has no path");
@@ -54,7 +58,7 @@ int tell(const Options& options, const World& world, const std::vector<Point>& p
 
 int run_all(std::span<char* const> arguments, const World& world) {
     const Options options = parse_options(arguments);
-    const std::string name = World::from_first(world.is_first() ? own_name() : "");
+    const std::string name = World::from_first(world.is_first() ? own_name(options) : "");
     const std::vector<Point> points = run(options, world, name);
     int code = world.is_first() ? tell(options, world, points) : 0;
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -71,6 +75,7 @@ int run_all(std::span<char* const> arguments, const World& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));  // a file that grows too large is an error with a name
     const World world{argc, argv};
     try {
         return run_all(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1), world);

@@ -62,7 +62,7 @@ std::vector<std::uint64_t> amounts(std::string_view text) {
 
 using Setter = void (*)(Options&, std::string_view);
 
-constexpr std::array<std::pair<std::string_view, Setter>, 12> setters{{
+constexpr std::array<std::pair<std::string_view, Setter>, 13> setters{{
     {"--operation",
      [](Options& options, std::string_view text) { options.operation = choice(text, operations); }},
     {"--pattern", [](Options& options, std::string_view text) { options.pattern = choice(text, patterns); }},
@@ -79,6 +79,7 @@ constexpr std::array<std::pair<std::string_view, Setter>, 12> setters{{
      [](Options& options, std::string_view text) { options.repetitions = amount(text, most_repetitions); }},
     {"--seed", [](Options& options, std::string_view text) { options.seed = amount(text, most_byte); }},
     {"--directory", [](Options& options, std::string_view text) { options.directory = text; }},
+    {"--name", [](Options& options, std::string_view text) { options.name = text; }},
 }};
 
 void set_option(Options& options, std::string_view name, std::string_view value) {
@@ -109,6 +110,9 @@ void refuse_unfit(const Options& options) {
     }
     if (options.directory.empty()) {
         throw std::invalid_argument("--directory needs the path of a folder");
+    }
+    if (options.name.find('/') != std::string::npos) {
+        throw std::invalid_argument("--name is no path, but part of the name of a file");
     }
 }
 

@@ -29,6 +29,8 @@ struct Options {
     std::uint64_t repetitions = 1;
     std::uint64_t seed = 1;
     std::string directory = ".";
+    std::string
+        name;  ///< What tells these files from others in the directory; empty: the working directory's name.
 };
 
 /// Reads the arguments behind the program's name, in pairs of option and value.

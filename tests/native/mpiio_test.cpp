@@ -104,16 +104,11 @@ TEST_CASE("options are pairs of name and value") {
 }
 
 TEST_CASE("options that fit nothing are refused") {
-    const std::vector<std::vector<std::string>> all{{"--operation", "erase"},
-                                                    {"--size", "0"},
-                                                    {"--size", "1.5"},
-                                                    {"--records", "1024,"},
-                                                    {"--records", "3000"},  // of a MiB
-                                                    {"--records", "4294967296"},
-                                                    {"--directory"},
-                                                    {"--colour", "on"},
-                                                    {"--direct", "on"},
-                                                    {"--interface", "posix", "--collective", "on"}};
+    const std::vector<std::vector<std::string>> all{
+        {"--operation", "erase"},    {"--size", "0"},       {"--size", "1.5"},
+        {"--records", "1024,"},      {"--records", "3000"},  // of a MiB
+        {"--records", "4294967296"}, {"--directory"},       {"--colour", "on"},
+        {"--direct", "on"},          {"--name", "a/b"},     {"--interface", "posix", "--collective", "on"}};
     for (const auto& words : all) {
         CAPTURE(words.front());
         CHECK_THROWS_AS(parse_options(Arguments{words}.span()), std::invalid_argument);

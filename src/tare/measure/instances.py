@@ -11,6 +11,7 @@ from typing import Any
 from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
+from tare.measure.cold import empty_caches
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
 from tare.measure.stopwatch import Beside, Command, Stopwatch, ending, go_together, wait_all
@@ -226,9 +227,10 @@ def run_aside(
 
 
 def prepare_run(instances: Sequence[Instance]) -> None:
-    """Run each job's ``prepare``; ``WrongOutput`` if one fails."""
+    """Run each job's ``prepare``, then empty caches for cold ones; ``WrongOutput`` if one fails, ``NodeError``."""
     for instance in instances:
         _run_own(instance, "prepare", instance.job.prepare)
+    empty_caches([instance.seat for instance in instances if instance.job.cold])
 
 
 def checked(instances: Sequence[Instance], runs: Sequence[InstanceRun]) -> list[InstanceRun]:
