@@ -46,7 +46,7 @@ def _phase_samples(
     moves = phase in _MOVING
     slowest_s = fmean(map(max, ranks_s))
     yield _time(f"{phase}_s", slowest_s, at)
-    if moves:
+    if moves and _MOVING[phase] != (phase,):  # else the primary metric is the same figure
         yield _rate(f"{phase}_byte_per_s", result.total_byte / slowest_s, at)
     if result.ranks == 1:
         return
