@@ -130,9 +130,33 @@ class Cycle {
     Point point_;
 };
 
+/// This rank's share of a file with records of this size.
+Share share_of(const Options& options, const World& world, std::uint64_t record_byte) {
+    return {.pattern = options.pattern,
+            .rank = world.rank(),
+            .ranks = world.ranks(),
+            .record_byte = record_byte,
+            .records = options.size_byte / record_byte};
+}
+
 std::string path_of(const Options& options, const std::string& name, const Share& share) {
     const std::string rank = is_shared(share.pattern) ? "" : '-' + std::to_string(share.rank);
     return options.directory + '/' + name + '-' + std::to_string(share.record_byte) + rank;
+}
+
+/// Writes a new file, or reads the one that is there; when nobody needs it any more it is removed.
+Point moved(const Options& options, const World& world, const std::string& path, const Share& share,
+            std::uint64_t repetition, Buffer& buffer) {
+    const bool writes = options.operation == Operation::write;
+    // Written anew, a file differs from the one before it; read again, it is the same one.
+    const Source source{.seed = options.seed + (writes ? repetition : 0), .rank = share.rank};
+    Cycle cycle{options, world, path, share, source, buffer};
+    Point point = writes ? cycle.write() : cycle.read();
+    const bool needed_again = !writes && repetition + 1 < options.repetitions;
+    if (!options.keep && !needed_again) {
+        cycle.remove();
+    }
+    return point;
 }
 
 }  // namespace
@@ -147,23 +171,13 @@ Buffer::~Buffer() { ::operator delete(all_.data(), alignment); }
 void Buffer::clear() { std::fill(all_.begin(), all_.end(), std::byte{0}); }
 
 std::vector<Point> run(const Options& options, const World& world, const std::string& name) {
-    const bool writes = options.operation == Operation::write;
     Buffer buffer{options.size_byte};
     std::vector<Point> points;
     for (const std::uint64_t record_byte : options.records) {
-        const Share share{.pattern = options.pattern,
-                          .rank = world.rank(),
-                          .ranks = world.ranks(),
-                          .record_byte = record_byte,
-                          .records = options.size_byte / record_byte};
+        const Share share = share_of(options, world, record_byte);
+        const std::string path = path_of(options, name, share);
         for (std::uint64_t repetition = 0; repetition < options.repetitions; ++repetition) {
-            // Written anew, a file differs from the one before it; read again, it is the same one.
-            const Source source{.seed = options.seed + (writes ? repetition : 0), .rank = world.rank()};
-            Cycle cycle{options, world, path_of(options, name, share), share, source, buffer};
-            points.push_back(writes ? cycle.write() : cycle.read());
-            if (!options.keep && (writes || repetition + 1 == options.repetitions)) {
-                cycle.remove();
-            }
+            points.push_back(moved(options, world, path, share, repetition, buffer));
         }
     }
     return points;

@@ -51,9 +51,10 @@ class MpiFile : public File {
         : path_{path}, collective_{options.collective} {
         const Hints hints{collective_};
         const bool writes = operation == Operation::write;
-        const MPI_Comm group = is_shared(options.pattern) ? MPI_COMM_WORLD : MPI_COMM_SELF;
         const int mode = writes ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY;
-        require(MPI_File_open(group, path.c_str(), mode, hints.get(), &file_), path + " cannot be opened");
+        require(MPI_File_open(is_shared(options.pattern) ? MPI_COMM_WORLD : MPI_COMM_SELF, path.c_str(), mode,
+                              hints.get(), &file_),
+                path + " cannot be opened");
         if (writes) {
             require(MPI_File_set_size(file_, 0), path + " cannot be emptied");
         }
@@ -62,8 +63,8 @@ class MpiFile : public File {
     MpiFile& operator=(const MpiFile&) = delete;
     MpiFile(MpiFile&&) = delete;
     MpiFile& operator=(MpiFile&&) = delete;
-    ~MpiFile() override =
-        default;  // a file that is left open ends with the program: closing waits for all ranks
+    /// A file that is left open ends with the program: closing it would wait for all ranks.
+    ~MpiFile() override = default;
 
     void write(std::span<const std::byte> record, std::uint64_t place) override {
         MPI_Status status;
