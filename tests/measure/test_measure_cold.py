@@ -6,19 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.fake_campaign import fake_context
 from tests.measure.measure_nodes import node_spec
+from tests.measure.test_measure_trial import a_trial
 
 from tare.environments.fake import Fake
 from tare.environments.gvisor import Gvisor
 from tare.environments.qemu import Qemu
 from tare.errors import NodeError
 from tare.host import caches
-from tare.measure import instances
 from tare.measure.cold import FACT, empty_caches
 from tare.measure.seats import Seat
+from tare.measure.trial import run_trial
 from tare.measure.ways import Ways
 from tare.nodes.provider import Elsewhere, Node, Provider
-from tare.workloads.kind import Job, Shape
+from tare.records import Status, Workload
+from tare.workloads.command import AnyCommand
+from tare.workloads.kind import Shape
 
 
 def seat(folder: Path, provider: Provider, **node: object) -> Seat:
@@ -82,9 +86,19 @@ def test_without_root_the_writer_forgets_its_own_file_but_no_guests_disk(
     assert emptied == ["guest"]
 
 
-def test_only_a_cold_run_empties_caches(tmp_path: Path, emptied: list[str]) -> None:
-    warm = instances.Instance(seat=seat(tmp_path, Fake()), job=Job(argv=("true",)), limit_s=1.0)
-    instances.prepare_run([warm])
+@pytest.mark.usefixtures("state")
+def test_only_a_cold_run_empties_caches(
+    tmp_path: Path, programs: Path, emptied: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload = Workload(name="work", kind="command", options={"argv": ["true"], "prepare": ["touch", "made"]})
+    context = fake_context(tmp_path, programs)
+    assert FACT not in run_trial(context, a_trial(workload)).facts
     assert emptied == []
-    instances.prepare_run([replace(warm, job=replace(warm.job, cold=True))])
+    warm = AnyCommand.job
+    monkeypatch.setattr(AnyCommand, "job", lambda *given: replace(warm(*given), cold=True))
+    outcome = run_trial(context, a_trial(workload))
+    assert (outcome.status, outcome.facts[FACT]) == (
+        Status.OK,
+        "this host's by the runner (sync, drop_caches)",
+    )
     assert emptied == ["host"]

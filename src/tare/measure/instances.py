@@ -11,7 +11,6 @@ from typing import Any
 from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
-from tare.measure.cold import empty_caches
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
 from tare.measure.stopwatch import Beside, Command, Stopwatch, ending, go_together, wait_all
@@ -227,10 +226,9 @@ def run_aside(
 
 
 def prepare_run(instances: Sequence[Instance]) -> None:
-    """Run each job's ``prepare``, then empty caches for cold ones; ``WrongOutput`` if one fails, ``NodeError``."""
+    """Run each job's ``prepare``; ``WrongOutput`` if one fails."""
     for instance in instances:
         _run_own(instance, "prepare", instance.job.prepare)
-    empty_caches([instance.seat for instance in instances if instance.job.cold])
 
 
 def checked(instances: Sequence[Instance], runs: Sequence[InstanceRun]) -> list[InstanceRun]:

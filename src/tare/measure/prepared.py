@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from tare import network
 from tare.errors import NodeError
 from tare.measure.attempt import Measured
-from tare.measure.cold import empty_caches
 from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
 from tare.measure.devices import refuse_closed
@@ -101,8 +100,7 @@ def prepared(
             wanted = repetitions(kind, trial, seats)
         job = wanted[0].instances[0].job
         evidence = facts_beforehand(context, trial, up.nodes, wanted[0].instances)
-        cold = empty_caches(seats) if job.cold else {}
-        measured.facts.update({**job.facts, **idle_ranks_fact(job), **evidence, **cold})
+        measured.facts.update({**job.facts, **idle_ranks_fact(job), **evidence})
         company = stack.enter_context(ready_neighbours(context, trial, up.nodes, up.places, placed.times))
         watched = Watched(up.provider, up.nodes, up.groups, seats, before)
         yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)
