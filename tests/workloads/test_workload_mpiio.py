@@ -147,12 +147,12 @@ def test_a_file_of_all_ranks_needs_a_folder_that_the_nodes_share() -> None:
 
 
 def test_buffers_and_files_in_memory_must_fit() -> None:
-    half = options(size="256 MiB")
-    assert Mpiio().job(half, SHAPE)
+    given = {"size": "256 MiB", "records": ["1 MiB", "64 MiB"]}
     in_memory = replace(SHAPE, storage=Storage.TMPFS)
-    assert Mpiio().job(half, in_memory)
+    assert Mpiio().job(options(**given, operation="read"), SHAPE)
+    assert Mpiio().job(options(**given), in_memory)  # its files are there one after the other
     with pytest.raises(InputError, match=r"buffers and files need 1\.5 GiB, but an instance has 1 GiB"):
-        Mpiio().job(options(size="256 MiB", records=["1 MiB", "64 MiB"]), in_memory)
+        Mpiio().job(options(**given, operation="read"), in_memory)
 
 
 def test_a_read_is_prepared_by_the_same_ranks_and_a_cold_one_asks_for_empty_caches() -> None:

@@ -185,7 +185,8 @@ def _check_fits(options: MpiioOptions, shape: Shape) -> None:
                 f'{name} = true needs a disk, and the nodes\' layers lie in memory; write storage = "disk" under'
                 " [limits], or bind a folder of a disk"
             )
-    files = len(options.records) if in_memory else 0
+    at_once = 1 if options.operation == "write" else len(options.records)
+    files = at_once if in_memory else 0
     needed_byte = shape.processors * options.size_byte * (1 + files)
     if needed_byte > shape.memory_byte:
         what = "buffers and files" if files else "buffers"
