@@ -28,6 +28,7 @@ RECORDED: dict[str, str | None] = {
     "messages": "two-ranks",
     "hpcc": "two-ranks",
     "netpipe": "mpi",
+    "mpiio": "write-two-ranks",
     "npb": "ep-two-ranks",
     "npb-reference": "cg-two-ranks",
     "fake": "ok",

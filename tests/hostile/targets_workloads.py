@@ -30,6 +30,7 @@ _RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
     "hpcc's messages": ("hpcc", "hpcc/refused-single-copy", _STDERR, {}),
     "netpipe": ("netpipe", "netpipe/mpi", "np.out", {"largest": 1 << 20}),
     "netpipe's messages": ("netpipe", "netpipe/tcp", _STDERR, {"protocol": "tcp"}),
+    "mpiio": ("mpiio", "mpiio/write-two-ranks", _STDOUT, {}),
     "npb": ("npb", "npb/ep-two-ranks", _STDOUT, {"benchmark": "ep", "problem_class": "A"}),
     "npb's profile": (
         *("npb", "npb/cg-profiled", "profile.json"),

@@ -20,6 +20,7 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
         "messages": "slices:MESSAGES",
         "hpcc": "hpcc:Hpcc",
         "netpipe": "netpipe:Netpipe",
+        "mpiio": "mpiio:Mpiio",
         "npb": "npb:Npb",
         "npb-reference": "npb_reference:NpbReference",
         "command": "command:AnyCommand",
