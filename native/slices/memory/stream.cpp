@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "slices/memory.hpp"
+#include "slices/memory/array.hpp"
 #include "slices/pieces.hpp"
 
 namespace tare::slices {

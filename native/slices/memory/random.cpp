@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "slices/memory.hpp"
+#include "slices/memory/array.hpp"
 #include "slices/pieces.hpp"
 
 namespace tare::slices {
