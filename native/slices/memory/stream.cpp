@@ -1,66 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <stdexcept>
+#include <string>
 
-#include "slices/memory/array.hpp"
-#include "slices/pieces.hpp"
+#include "slices/memory/pieces.hpp"
 
 namespace tare::slices {
 
 namespace {
 
-constexpr std::size_t chunk_elements = (std::size_t{1} << 20U) / sizeof(double);
+using Target = std::span<double>;
+using Source = std::span<const double>;
 
-void triad(std::span<double> sums, std::span<const double> terms, std::span<const double> factors,
-           double scale) {
-    for (std::size_t element = 0; element < sums.size(); ++element) {
-        sums[element] = terms[element] + scale * factors[element];
-    }
-}
+/// Writes all of `target`, of as many elements of one source or two.
+using Pass = void (*)(Target target, Source first, Source second, double scale);
 
-class Bandwidth final : public Piece {
+struct Operation {
+    std::string_view name;
+    std::size_t arrays;  ///< That it reads and writes.
+    Pass pass;
+};
+
+constexpr double first_value = 2.0;
+constexpr double second_value = 0.5;
+
+/// McCalpin's, with a and b never written, so that results stay the same for ever.
+constexpr std::array<Operation, 4> operations{{
+    {.name = "copy",
+     .arrays = 2,
+     .pass =
+         [](Target target, Source first, Source, double) {
+             for (std::size_t at = 0; at < target.size(); ++at) {
+                 target[at] = first[at];
+             }
+         }},
+    {.name = "scale",
+     .arrays = 2,
+     .pass =
+         [](Target target, Source first, Source, double scale) {
+             for (std::size_t at = 0; at < target.size(); ++at) {
+                 target[at] = scale * first[at];
+             }
+         }},
+    {.name = "add",
+     .arrays = 3,
+     .pass =
+         [](Target target, Source first, Source second, double) {
+             for (std::size_t at = 0; at < target.size(); ++at) {
+                 target[at] = first[at] + second[at];
+             }
+         }},
+    {.name = "triad",
+     .arrays = 3,
+     .pass =
+         [](Target target, Source first, Source second, double scale) {
+             for (std::size_t at = 0; at < target.size(); ++at) {
+                 target[at] = first[at] + scale * second[at];
+             }
+         }},
+}};
+
+constexpr std::size_t line_elements = 64 / sizeof(double);  ///< Of a cache line.
+
+class Stream final : public Piece {
   public:
-    explicit Bandwidth(std::size_t array_mib)
-        : chunks_{array_mib},
-          sums_{array_mib * chunk_elements},
-          terms_{array_mib * chunk_elements},
-          factors_{array_mib * chunk_elements} {
-        constexpr double term = 2.0;
-        constexpr double factor = 0.5;
-        std::ranges::fill(sums_.elements(), 0.0);
-        std::ranges::fill(terms_.elements(), term);
-        std::ranges::fill(factors_.elements(), factor);
+    Stream(const Operation& operation, std::size_t size_byte, Memory& memory)
+        : operation_{&operation}, elements_{size_byte / operation.arrays / sizeof(double)} {
+        elements_ -= elements_ % line_elements;
+        if (elements_ == 0) {
+            throw std::invalid_argument(std::to_string(size_byte) +
+                                        " byte are less than a cache line for each of " +
+                                        std::to_string(operation.arrays) + " arrays");
+        }
+        const auto all = memory.elements<double>(operation.arrays * elements_);
+        first_ = all.first(elements_);
+        second_ = all.subspan(operation.arrays == 3 ? elements_ : 0, elements_);
+        target_ = all.last(elements_);
+        std::ranges::fill(target_, 0.0);
+        std::ranges::fill(second_, second_value);
+        std::ranges::fill(first_, first_value);
     }
 
     void work(std::uint64_t count) override {
-        // Each slice has its own result, so that one which was not computed would not pass for it.
-        const auto scale = static_cast<double>(1 + count % 1021);  // NOLINT(*-magic-numbers): a prime
-        checksum_ = 0;
-        for (std::uint64_t unit = 0; unit < count; ++unit) {
-            const std::size_t first = next_ * chunk_elements;
-            const auto sums = sums_.elements().subspan(first, chunk_elements);
-            triad(sums, terms_.elements().subspan(first, chunk_elements),
-                  factors_.elements().subspan(first, chunk_elements), scale);
-            checksum_ += std::bit_cast<std::uint64_t>(sums[unit % chunk_elements]);
-            next_ = (next_ + 1) % chunks_;
+        // Each count has its own result, so that a slice which was not computed does not pass for another.
+        scale_ = static_cast<double>(1 + count % 1021);  // NOLINT(*-magic-numbers): a prime
+        written_ = count * stream_unit_elements;
+        for (std::uint64_t left = written_; left != 0;) {
+            const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(left, elements_ - next_));
+            operation_->pass(target_.subspan(next_, part), first_.subspan(next_, part),
+                             second_.subspan(next_, part), scale_);
+            next_ = (next_ + part) % elements_;
+            left -= part;
         }
     }
 
-    [[nodiscard]] std::uint64_t checksum() const override { return checksum_; }
+    /// Looks at some of what was written last, at all places within a cache line, and spoils it, so that what
+    /// is not written the next time does not pass.
+    [[nodiscard]] std::uint64_t checksum() const override {
+        constexpr std::uint64_t apart = 61;  // a prime
+        double right = 0.0;
+        operation_->pass({&right, 1}, {&first_value, 1}, {&second_value, 1}, scale_);
+        std::uint64_t checked = 0;
+        for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(written_, elements_); back += apart) {
+            double& element = target_[(next_ + elements_ - back) % elements_];
+            if (element != right) {
+                throw std::runtime_error(std::string{operation_->name} + " gave " + std::to_string(element) +
+                                         " where " + std::to_string(right) + " is right");
+            }
+            element = -1.0;
+            ++checked;
+        }
+        return checked + std::bit_cast<std::uint64_t>(scale_);
+    }
 
   private:
-    std::size_t chunks_;
-    Array<double> sums_;
-    Array<double> terms_;
-    Array<double> factors_;
+    const Operation* operation_;
+    std::size_t elements_;
+    Target first_;
+    Target second_;
+    Target target_;
+    double scale_ = 0.0;
     std::size_t next_ = 0;
-    std::uint64_t checksum_ = 0;
+    std::uint64_t written_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Piece> make_bandwidth(std::size_t array_mib) {
-    return std::make_unique<Bandwidth>(array_mib);
+std::unique_ptr<Piece> make_stream(std::string_view operation, std::size_t size_byte, Memory& memory) {
+    const auto* const known = std::ranges::find(operations, operation, &Operation::name);
+    if (known == operations.end()) {
+        throw std::invalid_argument("there is no operation '" + std::string{operation} + "'");
+    }
+    return std::make_unique<Stream>(*known, size_byte, memory);
 }
 
 }  // namespace tare::slices
