@@ -34,6 +34,8 @@ class Memory {
         return {static_cast<Element*>(map(count * sizeof(Element))), count};
     }
 
+    [[nodiscard]] std::span<const Region> regions() const { return regions_; }
+
     /// A line about all of it, after it was used; empty where there is none:
     /// `memory BYTES huge BYTES nodes NODE:BYTES,...`, with a dash for what the kernel does not say.
     [[nodiscard]] std::string evidence() const;
