@@ -29,11 +29,11 @@ class Chase final : public Piece {
 
     void work(std::uint64_t count) override {
         first_ = at_->place;
-        const Stop* at = at_;
+        const Stop* here = at_;
         for (std::uint64_t load = 0; load < count; ++load) {
-            at = at->next;
+            here = here->next;
         }
-        at_ = at;
+        at_ = here;
         right_ = count % stops_;
     }
 
@@ -66,12 +66,12 @@ class Chase final : public Piece {
     }
 
     void number() {
-        Stop* at = &stop(0);
+        Stop* here = &stop(0);
         for (std::size_t place = 0; place < stops_; ++place) {
-            at->place = place;
-            at = at->next;
+            here->place = place;
+            here = here->next;
         }
-        if (at != &stop(0)) {
+        if (here != &stop(0)) {
             throw std::logic_error("the pointer chase is no cycle");
         }
     }

@@ -7,6 +7,11 @@
 
 #include "slices/memory/pieces.hpp"
 
+#if defined(__GNUC__) && !defined(__clang__)
+// A copy stays the loop that it is: the C library would choose another one for each processor.
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
 namespace tare::slices {
 
 namespace {
@@ -32,32 +37,32 @@ constexpr std::array<Operation, 4> operations{{
      .arrays = 2,
      .pass =
          [](Target target, Source first, Source, double) {
-             for (std::size_t at = 0; at < target.size(); ++at) {
-                 target[at] = first[at];
+             for (std::size_t place = 0; place < target.size(); ++place) {
+                 target[place] = first[place];
              }
          }},
     {.name = "scale",
      .arrays = 2,
      .pass =
          [](Target target, Source first, Source, double scale) {
-             for (std::size_t at = 0; at < target.size(); ++at) {
-                 target[at] = scale * first[at];
+             for (std::size_t place = 0; place < target.size(); ++place) {
+                 target[place] = scale * first[place];
              }
          }},
     {.name = "add",
      .arrays = 3,
      .pass =
          [](Target target, Source first, Source second, double) {
-             for (std::size_t at = 0; at < target.size(); ++at) {
-                 target[at] = first[at] + second[at];
+             for (std::size_t place = 0; place < target.size(); ++place) {
+                 target[place] = first[place] + second[place];
              }
          }},
     {.name = "triad",
      .arrays = 3,
      .pass =
          [](Target target, Source first, Source second, double scale) {
-             for (std::size_t at = 0; at < target.size(); ++at) {
-                 target[at] = first[at] + scale * second[at];
+             for (std::size_t place = 0; place < target.size(); ++place) {
+                 target[place] = first[place] + scale * second[place];
              }
          }},
 }};
@@ -96,8 +101,8 @@ class Stream final : public Piece {
         }
     }
 
-    /// Looks at some of what was written last, at all places within a cache line, and spoils it, so that what
-    /// is not written the next time does not pass.
+    /// Looks at some of what was written last, at all places within a cache line, and spoils it, so
+    /// that what is not written the next time does not pass.
     [[nodiscard]] std::uint64_t checksum() const override {
         constexpr std::uint64_t apart = 61;  // a prime
         double right = 0.0;
