@@ -102,7 +102,7 @@ def test_memory_for_all_pieces_is_checked_before_the_start() -> None:
 
 def test_the_usual_sizes_give_a_figure_for_each_cache_and_for_memory() -> None:
     ranges = MEMORY.ranges(MemoryOptions(operations=["triad"]))
-    assert [each.name for each in ranges] == [f"triad, {words}" for words, _, _ in RANGES]
+    assert [each.name for each in ranges] == [f"triad {words}" for words, _, _ in RANGES]
     assert {each.metric for each in ranges} == {"triad"}
     sizes = [piece.coordinates[0].value for piece in MEMORY.pieces(MemoryOptions(operations=["triad"]))]
     assert len(sizes) == len(SIZES)
@@ -123,7 +123,7 @@ def test_whatever_the_sizes_something_is_judged(powers: list[int]) -> None:
         "sizes": sizes,
     }
     judged = primary_metrics(Workload(name="memory", kind="memory", options=options))
-    assert {name.split(", ")[0] for name in judged} == {"copy", "pointer chase"}
+    assert {name.split(" of ")[0] for name in judged} == {"copy", "pointer chase"}
 
 
 def test_a_recorded_run_has_a_time_at_every_place() -> None:

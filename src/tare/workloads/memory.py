@@ -25,10 +25,10 @@ HUGE_PAGES = "memory in huge pages"
 """Label of the fact: ``all``, ``part`` or ``none`` of the pieces' memory."""
 SIZES = ("16 KiB", "32 KiB", "128 KiB", "512 KiB", "4 MiB", "16 MiB", "128 MiB")
 RANGES = (
-    ("up to 32 KiB", None, 32 * KIBIBYTE),
-    ("64 to 512 KiB", 64 * KIBIBYTE, 512 * KIBIBYTE),
-    ("2 to 16 MiB", 2 * MEBIBYTE, 16 * MEBIBYTE),
-    ("from 128 MiB", 128 * MEBIBYTE, None),
+    ("of up to 32 KiB", None, 32 * KIBIBYTE),
+    ("of 64 to 512 KiB", 64 * KIBIBYTE, 512 * KIBIBYTE),
+    ("of 2 to 16 MiB", 2 * MEBIBYTE, 16 * MEBIBYTE),
+    ("of 128 MiB and more", 128 * MEBIBYTE, None),
 )
 """Within the first, second and third cache of most processors, and beyond the caches. Between them a cache ends, of one
 processor here and of another there."""
@@ -191,11 +191,11 @@ class Memory(Slices):
 
 def _ranges(metric: str, sizes_byte: list[int]) -> list[Range]:
     usual = [
-        Range(name=f"{metric}, {words}", metric=metric, bounds={"size": (least, most)})
+        Range(name=f"{metric} {words}", metric=metric, bounds={"size": (least, most)})
         for words, least, most in RANGES
         if any((least or 0) <= size <= (most or size) for size in sizes_byte)
     ]
-    return usual or [Range(name=f"{metric}, all sizes", metric=metric, bounds={"size": (None, None)})]
+    return usual or [Range(name=f"{metric} of all sizes", metric=metric, bounds={"size": (None, None)})]
 
 
 def _placement(options: MemoryOptions, output: Output) -> dict[str, str]:
