@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
+#include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "slices/memory/pieces.hpp"
 
@@ -12,7 +14,7 @@ namespace tare::slices {
 namespace {
 
 struct Stop {
-    Stop* next;
+    const Stop* next;
     std::uint64_t place;  ///< In the order of the loads.
 };
 
@@ -21,10 +23,8 @@ class Chase final : public Piece {
     Chase(std::size_t size_byte, std::size_t stride_byte, Memory& memory)
         : stops_{size_byte / stride_byte},
           stride_byte_{stride_byte},
-          bytes_{memory.elements<std::byte>(stops_ * stride_byte)},
-          at_{&stop(0)} {
+          bytes_{memory.elements<std::byte>(stops_ * stride_byte)} {
         link();
-        number();
     }
 
     void work(std::uint64_t count) override {
@@ -53,33 +53,22 @@ class Chase final : public Piece {
         return *reinterpret_cast<Stop*>(bytes_.data() + index * stride_byte_);
     }
 
-    /// A random cycle through all stops: Sattolo, "An algorithm to generate a random cyclic permutation",
-    /// Inform. Process. Lett. 22 (1986); the same one in every run.
+    /// A cycle through all stops in a random order, the same one in every run.
     void link() {
-        for (std::size_t index = 0; index < stops_; ++index) {
-            stop(index).next = &stop(index);
-        }
-        std::mt19937_64 source;  // NOLINT(cert-msc*): predictable on purpose
-        for (std::size_t index = stops_ - 1; index > 0; --index) {
-            std::swap(stop(index).next, stop(source() % index).next);
-        }
-    }
-
-    void number() {
-        Stop* here = &stop(0);
+        std::vector<std::uint64_t> order(stops_);
+        std::iota(order.begin(), order.end(), std::uint64_t{0});
+        std::shuffle(order.begin(), order.end(),
+                     std::mt19937_64{});  // NOLINT(cert-msc*): predictable on purpose
         for (std::size_t place = 0; place < stops_; ++place) {
-            here->place = place;
-            here = here->next;
+            stop(order[place]) = {.next = &stop(order[(place + 1) % stops_]), .place = place};
         }
-        if (here != &stop(0)) {
-            throw std::logic_error("the pointer chase is no cycle");
-        }
+        at_ = &stop(order.front());
     }
 
     std::size_t stops_;
     std::size_t stride_byte_;
     std::span<std::byte> bytes_;
-    const Stop* at_;
+    const Stop* at_ = nullptr;
     std::uint64_t first_ = 0;
     std::uint64_t right_ = 0;
 };

@@ -35,8 +35,8 @@ processor here and of another there."""
 
 _METRICS = {"chase": "pointer chase", "updates": "random updates"}
 _SMALLEST_BYTE, _LARGEST_BYTE = KIBIBYTE, 1024 * GIBIBYTE
-_STOP_BYTE = 16
-"""A place of the pointer chase."""
+_STOP_BYTE, _ORDER_BYTE = 16, 8
+"""For a place of the pointer chase: itself, and while they are put in order."""
 _CACHES_BYTE = (32 * KIBIBYTE, MEBIBYTE, 32 * MEBIBYTE)
 _START_COUNTS = {
     "chase": (40_000_003, 10_000_003, 2_000_003, 300_007),
@@ -130,9 +130,13 @@ class MemoryOptions(SlicesOptions):
 
     @property
     def needed_byte(self) -> int:
-        """Memory of all its pieces, which are there at the same time."""
-        pieces = self.chosen
-        return sum(_size_byte(piece) for piece in pieces)
+        """Memory of all its pieces, which are there at the same time, and of the order in which a chase is made."""
+        orders = (
+            _size_byte(piece) // int(piece.coordinates[1].value)
+            for piece in self.chosen
+            if piece.coordinates[1:]
+        )
+        return sum(map(_size_byte, self.chosen)) + _ORDER_BYTE * max(orders, default=0)
 
 
 def _piece(operation: str, size_byte: int, stride_byte: int | None = None) -> Piece:
