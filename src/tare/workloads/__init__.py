@@ -15,7 +15,7 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
     __name__,
     {
         "compute": "slices:COMPUTE",
-        "memory": "slices:MEMORY",
+        "memory": "memory:MEMORY",
         "os": "slices:OS",
         "messages": "slices:MESSAGES",
         "hpcc": "hpcc:Hpcc",
