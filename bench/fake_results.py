@@ -6,6 +6,7 @@ the commands ran. The values are drawn from a seed; an environment's planted los
 """
 
 import json
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -65,6 +66,11 @@ _PARITY = Parity(
 )
 
 
+def _as_it_is(made: Outcome, random: Random) -> Outcome:
+    del random
+    return made
+
+
 def campaign(blocks: int, environments: int) -> Campaign:
     return Campaign(
         name="fakes",
@@ -82,8 +88,13 @@ def campaign(blocks: int, environments: int) -> Campaign:
     )
 
 
-def write_result(path: Path, blocks: int, environments: int) -> int:
-    """Make it; gives how many trials it holds: two native ones and one of each environment in each block."""
+def write_result(
+    path: Path, blocks: int, environments: int, more: Callable[[Outcome, Random], Outcome] = _as_it_is
+) -> int:
+    """Make it; gives how many trials it holds: two native ones and one of each environment in each block.
+
+    ``more`` adds to each outcome, with the same source of noise.
+    """
     made = campaign(blocks, environments)
     folder = ResultFolder(path)
     folder.write_campaign(json.dumps(made.to_json()))
@@ -92,7 +103,7 @@ def write_result(path: Path, blocks: int, environments: int) -> int:
     random, link = Random(1), first_link(_FILE)  # noqa: S311 - noise
     with (folder.journal / _FILE).open("wb") as journal:
         session = _session(len(trials), campaign_digest(path))
-        for record in (session, session, *(outcome(trial, random) for trial in trials), None):
+        for record in (session, session, *(more(outcome(trial, random), random) for trial in trials), None):
             line, link = seal(record, link)
             journal.write(line)
     return len(trials)

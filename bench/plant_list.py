@@ -161,6 +161,19 @@ PLANTS: Mapping[str, Plant] = {
         technology=plants.SmallPages.technology,
         providers=(plants.SmallPages(),),
     ),
+    "small-pages-of-memory": Plant(
+        cause="no-huge-pages",
+        workload=Workload(
+            name=WORK,
+            kind="memory",
+            options={"operations": ["chase"], "sizes": ["128 MiB"], "huge_pages": True},
+            way=Way.SLICES,
+        ),
+        metric="pointer chase of 128 MiB and more",
+        technology=plants.SmallPages.technology,
+        providers=(plants.SmallPages(),),
+        turns=_TURNS,
+    ),
     "quota": Plant(cause="cpu-quota", workload=_burn(150_000_000), options={"arguments": "--cpus 0.5"}),
     "synchronous": Plant(
         cause="synchronous-writes",

@@ -18,6 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json
 
 from tare.report.across_results import PrintedComparison
 from tare.report.calibration import PrintedCalibration
+from tare.report.capacity import PrintedCapacity
 from tare.report.causes import PrintedExplanations
 from tare.report.history import PrintedHistory
 from tare.report.imported import PrintedImports
@@ -44,6 +45,7 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedComparison,
     PrintedHistory,
     PrintedImports,
+    PrintedCapacity,
 )
 """The objects that commands print; the first is the largest."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

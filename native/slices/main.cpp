@@ -9,6 +9,7 @@
 
 #include "common/exec.hpp"
 #include "common/system.hpp"
+#include "slices/memory/pieces.hpp"
 #include "slices/options.hpp"
 #include "slices/pieces.hpp"
 #include "slices/serve.hpp"
@@ -17,18 +18,19 @@ namespace {
 
 using namespace tare::slices;
 
-Makers makers(const Options& options, const std::string& program) {
-    return {{"compute", make_compute},
-            {"bandwidth", [size_mib = options.memory_mib] { return make_bandwidth(size_mib); }},
-            {"random", make_random},
-            {"system-calls", make_system_calls},
-            {"process-start", [program] { return make_process_start(program); }}};
+Makers makers(const Options& options, const std::string& program, Memory& memory) {
+    Makers makers{{"compute", make_compute},
+                  {"system-calls", make_system_calls},
+                  {"process-start", [program] { return make_process_start(program); }}};
+    makers.merge(memory_makers(memory, options.memory_mib));
+    return makers;
 }
 
 void run(std::span<char* const> arguments) {
     const Options options = parse_options(arguments.subspan(1));
     const WaitedTime waited;
-    Pieces pieces{makers(options, arguments.front())};
+    Memory memory{options.placement};
+    Pieces pieces{makers(options, arguments.front(), memory)};
     serve(options, [&](const Turn& turn) {
         Piece& piece = pieces.use(turn.piece);
         piece.work(warming_units(turn.count));
@@ -38,6 +40,10 @@ void run(std::span<char* const> arguments) {
         taken.checksum = piece.checksum();
         return taken;
     });
+    pieces.verify();
+    if (const auto evidence = memory.evidence(); !evidence.empty()) {
+        tare::complain("slices", evidence);
+    }
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace tare::slices {
 namespace {
 
 constexpr std::string_view how_to_use =
-    "write: [--memory-mib N] [--message-kib N] [--node-ranks N] [--rounds N] [--once PIECE COUNT ...]";
+    "write: [--memory-mib N] [--huge-pages on|off] [--numa-node N] [--processor-node N] [--message-kib N] "
+    "[--node-ranks N] [--rounds N] [--once PIECE COUNT ...]";
 
 template <typename Number>
 Number amount(std::string_view text, std::uint64_t most) {
@@ -25,6 +26,22 @@ Number amount(std::string_view text, std::uint64_t most) {
     return static_cast<Number>(*value);
 }
 
+bool on_or_off(std::string_view text) {
+    if (text != "on" && text != "off") {
+        throw std::invalid_argument("'" + std::string{text} + "' is neither on nor off");
+    }
+    return text == "on";
+}
+
+int node_number(std::string_view text) {
+    constexpr int most_nodes = 1024;
+    const auto node = parse_number<int>(text);
+    if (!node || *node < 0 || *node >= most_nodes) {
+        throw std::invalid_argument("'" + std::string{text} + "' is no number of a NUMA node");
+    }
+    return *node;
+}
+
 using Setter = void (*)(Options&, std::string_view);
 
 constexpr std::uint64_t most_rounds = 1'000'000;
@@ -32,11 +49,17 @@ constexpr std::uint64_t most_mib = std::uint64_t{1} << 20U;
 constexpr std::uint64_t most_kib = std::uint64_t{1} << 20U;
 constexpr std::uint64_t most_ranks = std::uint64_t{1} << 20U;
 
-constexpr std::array<std::pair<std::string_view, Setter>, 4> setters{{
+constexpr std::array<std::pair<std::string_view, Setter>, 7> setters{{
     {"--rounds", [](Options& options,
                     std::string_view text) { options.rounds = amount<std::uint64_t>(text, most_rounds); }},
     {"--memory-mib", [](Options& options,
                         std::string_view text) { options.memory_mib = amount<std::size_t>(text, most_mib); }},
+    {"--huge-pages",
+     [](Options& options, std::string_view text) { options.placement.huge_pages = on_or_off(text); }},
+    {"--numa-node",
+     [](Options& options, std::string_view text) { options.placement.numa_node = node_number(text); }},
+    {"--processor-node",
+     [](Options& options, std::string_view text) { options.placement.processor_node = node_number(text); }},
     {"--message-kib",
      [](Options& options, std::string_view text) {
          options.message_kib = amount<std::size_t>(text, most_kib);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "slices/memory/memory.hpp"
+
 namespace tare::slices {
 
 /// A turn as it is asked for: `PIECE COUNT`.
@@ -31,6 +33,7 @@ struct Options {
     std::uint64_t rounds = usual_rounds;  ///< Of `once`.
     std::size_t memory_mib = usual_memory_mib;  ///< Of each of the three arrays of `bandwidth`.
     std::size_t message_kib = usual_message_kib;
+    Placement placement;
     int node_ranks = 0;  ///< Ranks that wait together; 0: all that share a node's memory.
 };
 

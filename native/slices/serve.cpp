@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/number.hpp"
 #include "common/system.hpp"
 
 namespace tare::slices {
@@ -36,6 +37,21 @@ bool read_more(std::string& received) {
     return count != 0 && received.size() <= page_byte;
 }
 
+Parameters parameters_of(const std::string& name) {
+    Parameters parameters;
+    for (auto colon = name.find(':'); colon != std::string::npos;) {
+        const auto next = name.find(':', colon + 1);
+        const auto number = parse_number<std::uint64_t>(
+            std::string_view{name}.substr(colon + 1, next == std::string::npos ? next : next - colon - 1));
+        if (!number) {
+            throw std::invalid_argument("in '" + name + "' whole numbers must follow the colons");
+        }
+        parameters.push_back(*number);
+        colon = next;
+    }
+    return parameters;
+}
+
 void do_once(const Options& options, const DoTurn& do_turn) {
     for (std::uint64_t round = 0; round < options.rounds; ++round) {
         for (const Turn& turn : options.once) {
@@ -47,16 +63,30 @@ void do_once(const Options& options, const DoTurn& do_turn) {
 
 }  // namespace
 
+std::unique_ptr<Piece> Maker::make(const std::string& name, const Parameters& parameters) const {
+    if (parameters.size() != needed_) {
+        throw std::invalid_argument("'" + name + "' has " + std::to_string(parameters.size()) +
+                                    " numbers behind its name, and needs " + std::to_string(needed_));
+    }
+    return make_(parameters);
+}
+
 Piece& Pieces::use(const std::string& name) {
     auto used = used_.find(name);
     if (used == used_.end()) {
-        const auto maker = makers_.find(name);
+        const auto maker = makers_.find(name.substr(0, name.find(':')));
         if (maker == makers_.end()) {
             throw std::invalid_argument("there is no piece '" + name + "'");
         }
-        used = used_.emplace(name, maker->second()).first;
+        used = used_.emplace(name, maker->second.make(name, parameters_of(name))).first;
     }
     return *used->second;
+}
+
+void Pieces::verify() {
+    for (const auto& [name, piece] : used_) {
+        piece->verify();
+    }
 }
 
 std::optional<std::string> read_line() {

@@ -23,8 +23,12 @@ class Pieces {
   public:
     explicit Pieces(Makers makers) : makers_{std::move(makers)} {}
 
-    /// Made at its first use; throws `std::invalid_argument` for one that is not known.
+    /// The piece `NAME`, or `NAME:NUMBER...` with parameters. Made at its first use; throws
+    /// `std::invalid_argument` for one that is not known.
     [[nodiscard]] Piece& use(const std::string& name);
+
+    /// Has each piece that was used check its work; throws `std::exception`.
+    void verify();
 
   private:
     Makers makers_;

@@ -25,7 +25,7 @@ def with_slow(count: int, blocks: int = 10) -> Verdict:
 
 def test_a_clean_sample_of_ten_says_how_many_it_saw() -> None:
     assert verdict_of(around(0.0, 0.002)).sentence == (
-        "docker: typically within ±1 % of native; no run of 10 was slower by 20 % (n = 10)"
+        "docker: typically within ±1 % of native; none of 10 runs was 20 % slower (n = 10)"
     )
 
 

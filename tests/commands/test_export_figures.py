@@ -51,6 +51,13 @@ def test_every_picture_of_the_report_is_a_light_svg_with_fonts_that_others_have(
         }
 
 
+def test_a_panel_says_whose_samples_it_shows_and_in_which_unit(tmp_path: Path) -> None:
+    (panel, *_) = sorted(exported(tmp_path, "svg").glob("*-samples-block-by-block-docker.svg"))
+    text = panel.read_text(encoding="utf-8")
+    assert re.search(r">[^<]+ in [^<]+</text>", text)
+    assert ">samples block by block: docker</text>" in text
+
+
 def test_captions_name_each_file_and_each_mark(tmp_path: Path) -> None:
     folder = exported(tmp_path, "svg")
     captions = (folder / "captions.txt").read_text(encoding="utf-8")

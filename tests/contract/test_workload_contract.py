@@ -30,6 +30,10 @@ RECORDED: dict[str, str | None] = {
     "hpl": "two-ranks",
     "hpcg": "two-ranks",
     "netpipe": "mpi",
+    "mpiio": "write-two-ranks",
+    "collective": "two-ranks",
+    "imb": "two-ranks",
+    "osu": "allreduce",
     "npb": "ep-two-ranks",
     "npb-reference": "cg-two-ranks",
     "fake": "ok",
@@ -39,11 +43,19 @@ RECORDED: dict[str, str | None] = {
 NEEDED_OPTIONS: dict[str, dict[str, OptionValue]] = {
     "command": {"argv": ["true"]},
     "hpcg": {"program": "/opt/hpcg/bin/xhpcg", "nx": 16, "ny": 16, "nz": 16},
+    "imb": {"program": "/opt/imb/IMB-MPI1"},
+    "osu": {"program": "/opt/osu/osu_allreduce", "repetitions": 100, "full": True},
     "npb": {"benchmark": "ep"},
     "npb-reference": {"program": "/opt/npb/cg.S.x"},
 }
 
-PROCESSES = {"netpipe": [2], "messages": [2, 3, 16]}
+PROCESSES = {
+    "netpipe": [2],
+    "messages": [2, 3, 16],
+    "collective": [2, 3, 16],
+    "imb": [2, 3, 16],
+    "osu": [2, 3, 16],
+}
 """What a kind can run on, where not on any number of processors."""
 
 PARSED = sorted(name for name, case in RECORDED.items() if case)

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from tare.errors import WrongOutput
+from tare.records import Range, Sample
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind
 
 COMMON_METRICS = {"wall_s", "cpu_s"}
@@ -48,7 +49,9 @@ def check_recording(kind: WorkloadKind, options: Options, output: Output) -> Non
     samples = kind.samples(options, output)
     names = {sample.name for sample in samples}
     figures = {sample.name for sample in samples if not sample.coordinates}
-    assert kind.primary_metric in figures | COMMON_METRICS
+    ranges = {each.name: each for each in kind.ranges(options)}
+    assert all(any(lies_within(sample, each) for sample in samples) for each in ranges.values())
+    assert kind.primary_metric in figures | set(ranges) | COMMON_METRICS
     assert len({(sample.name, sample.coordinates) for sample in samples}) == len(samples)
     assert not COMMON_METRICS & names
     for sample in samples:
@@ -59,6 +62,17 @@ def check_recording(kind: WorkloadKind, options: Options, output: Output) -> Non
         assert len({each.name for each in sample.coordinates}) == len(sample.coordinates)
         assert sample.instance is None
     assert all(isinstance(value, str) for value in kind.facts(options, output).values())
+
+
+def lies_within(sample: Sample, wanted: Range) -> bool:
+    places = {each.name: each.value for each in sample.coordinates}
+    bounds = {
+        name: (-math.inf if least is None else least, math.inf if most is None else most)
+        for name, (least, most) in wanted.bounds.items()
+    }
+    return sample.name == wanted.metric and all(
+        least <= places.get(name, math.nan) <= most for name, (least, most) in bounds.items()
+    )
 
 
 def check_broken(kind: WorkloadKind, options: Options, output: Output, job: Job) -> None:

@@ -35,6 +35,13 @@ _RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
     ),
     "netpipe": ("netpipe", "netpipe/mpi", "np.out", {"largest": 1 << 20}),
     "netpipe's messages": ("netpipe", "netpipe/tcp", _STDERR, {"protocol": "tcp"}),
+    "mpiio": ("mpiio", "mpiio/write-two-ranks", _STDOUT, {}),
+    "collective": ("collective", "collective/two-ranks", _STDOUT, {}),
+    "imb": ("imb", "imb/two-ranks", _STDOUT, {"program": "/imb"}),
+    "osu": (
+        *("osu", "osu/allreduce", _STDOUT),
+        {"program": "/osu_allreduce", "repetitions": 100, "full": True},
+    ),
     "npb": ("npb", "npb/ep-two-ranks", _STDOUT, {"benchmark": "ep", "problem_class": "A"}),
     "npb's profile": (
         *("npb", "npb/cg-profiled", "profile.json"),

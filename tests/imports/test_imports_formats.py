@@ -29,6 +29,30 @@ def values(readings: Sequence[ImportedValue], subject: str, metric: str) -> list
     return [each.value for each in readings if (each.subject, each.metric) == (subject, metric)]
 
 
+def test_groups_of_imb_at_once_are_figures_of_their_own() -> None:
+    subjects = {each.subject for each in parsed("imb/five-ranks/stdout.txt").readings}
+    assert "Multi-Bcast of 2 groups of 2 processes, 1024 B" in subjects
+    assert "Bcast of 5 processes, 1024 B" in subjects
+
+
+def test_a_row_of_a_single_group_of_imb_names_it() -> None:
+    text = (
+        "# Benchmarking Multi-Bcast\n# ( 2 groups of 2 processes each running simultaneous )\n"
+        "        Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n\n"
+        "            1         1024           20         0.36         0.50         0.43\n"
+    )
+    assert [each.subject for each in of_text(text).readings] == [
+        "Multi-Bcast of 2 groups of 2 processes, group 1, 1024 B"
+    ]
+
+
+def test_osus_recorded_output_gives_the_average_of_each_size() -> None:
+    read = parsed("osu/allreduce/stdout.txt")
+    assert len(values(read.readings, "MPI Allreduce Latency Test, 1024 B", "latency_s")) == 1
+    assert read.facts == {"OSU version": "5.3"}
+    assert parsed("osu/barrier/stdout.txt").readings[0].subject == "MPI Barrier Latency Test"
+
+
 def test_hyperfine_gives_the_time_of_every_run() -> None:
     readings = parsed("imports/hyperfine/two-commands.json").readings
     assert len(values(readings, "native", "wall_s")) == len(values(readings, "other", "wall_s")) == 8

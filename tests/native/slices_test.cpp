@@ -35,6 +35,17 @@ TEST_CASE("options are read up to the turns of --once") {
     CHECK_THROWS_AS(parse_options(Arguments{"--colour", "1"}.span()), std::invalid_argument);
 }
 
+TEST_CASE("where memory lies is asked for, or left to the kernel") {
+    CHECK_FALSE(parse_options(Arguments{"--rounds", "3"}.span()).placement.huge_pages.has_value());
+    const auto asked =
+        parse_options(Arguments{"--huge-pages", "off", "--numa-node", "0", "--processor-node", "1"}.span());
+    CHECK(asked.placement.huge_pages == false);
+    CHECK(asked.placement.numa_node == 0);
+    CHECK(asked.placement.processor_node == 1);
+    CHECK_THROWS_AS(parse_options(Arguments{"--huge-pages", "1"}.span()), std::invalid_argument);
+    CHECK_THROWS_AS(parse_options(Arguments{"--numa-node", "-1"}.span()), std::invalid_argument);
+}
+
 TEST_CASE("a fifth of a slice warms the caches, and one unit at least") {
     CHECK(warming_units(1) == 1);
     CHECK(warming_units(9) == 1);

@@ -16,7 +16,8 @@ from tare.measure.stopwatch import Command, Stopwatch, wait_all
 from tests.native.conversation import effort
 
 ANSWER = re.compile(r"slice (\d+) (\d+) (\d+|-) ([0-9a-f]+|-)\n")
-COUNTS = {"compute": 20, "bandwidth": 3, "random": 5, "system-calls": 1000, "process-start": 2}
+MEMORY = {"bandwidth": 3, "random": 5, "triad:16384": 3, "updates:65536": 5, "chase:65536:64": 1000}
+COUNTS = MEMORY | {"compute": 20, "system-calls": 1000, "process-start": 2}
 MPI_COUNTS = {"latency": 20, "messages": 2, "allreduce": 20}
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -83,7 +84,9 @@ def test_each_piece_says_the_same_of_the_same_work(programs: Path, piece: str) -
     with resident(programs / "slices", "--memory-mib", "4") as program:
         answers = [program.turn(f"{piece} {COUNTS[piece]}") for _ in range(3)]
         other = program.turn(f"{piece} {COUNTS[piece] + 1}")
-        assert program.end() == (0, "", "")
+        code, stdout, stderr = program.end()
+    assert (code, stdout) == (0, "")
+    assert stderr.startswith("slices: memory ") if piece in MEMORY else stderr == ""
     assert len({answer[4] for answer in answers}) == 1
     assert other[4] != answers[0][4]
     assert all(int(answer[1]) > 0 for answer in answers)
@@ -103,7 +106,14 @@ def test_the_time_of_children_counts_as_the_programs(programs: Path) -> None:
 
 @pytest.mark.parametrize(
     ("turn", "said"),
-    [("sort 5", "there is no piece 'sort'"), ("compute", "is not PIECE COUNT"), ("compute 0", "from 1 to")],
+    [
+        ("sort 5", "there is no piece 'sort'"),
+        ("compute", "is not PIECE COUNT"),
+        ("compute 0", "from 1 to"),
+        ("triad:x 5", "whole numbers must follow"),
+        ("triad 5", "has 0 numbers behind its name, and needs 1"),
+        ("compute:5 5", "has 1 numbers behind its name, and needs 0"),
+    ],
 )
 def test_what_is_no_turn_ends_it_with_a_sentence(programs: Path, turn: str, said: str) -> None:
     done = subprocess.run(
@@ -127,6 +137,19 @@ def test_once_does_every_round_and_says_that_it_is_whole(programs: Path) -> None
     lines = done.stdout.splitlines()
     assert [line.split(" slice ")[0] for line in lines] == ["compute 5", "random 3"] * 2 + ["end of slices"]
     assert all(ANSWER.fullmatch(f"slice {line.split(' slice ')[1]}\n") for line in lines[:-1])
+
+
+def test_memory_says_how_much_of_it_is_in_huge_pages(programs: Path) -> None:
+    argv = [str(programs / "slices"), "--huge-pages", "off", "--rounds", "1", "--once", "triad:4194304", "1"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=20)
+    assert re.fullmatch(r"slices: memory 419\d{4} huge 0 nodes (\d+:\d+(,\d+:\d+)*|-)\n", done.stderr)
+
+
+def test_a_numa_node_that_is_not_here_ends_it_with_a_sentence(programs: Path) -> None:
+    argv = [str(programs / "slices"), "--numa-node", "1000", "--once", "triad:4096", "1"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=20)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "NUMA node" in done.stderr
 
 
 @pytest.mark.parametrize("options", [(), ("--node-ranks", "1"), ("--node-ranks", "2")])

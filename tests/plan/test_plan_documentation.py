@@ -28,11 +28,12 @@ TEXT = (DOCUMENTS / "campaign.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
 SIGNAL_EXAMPLES = re.findall(r"```toml\n(.*?)```", (DOCUMENTS / "signals.md").read_text(), re.DOTALL)
 SHARING_EXAMPLES = re.findall(r"```toml\n(.*?)```", (DOCUMENTS / "sharing.md").read_text(), re.DOTALL)
+COLLECTIVE_EXAMPLES = re.findall(r"```toml\n(.*?)```", (DOCUMENTS / "collective.md").read_text(), re.DOTALL)
 ROWS = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in re.findall(r"(?m)^\|.*\|$", TEXT)]
 OPTIONS = {(row[0].strip("`"), row[1].strip("`")): row[3].strip("`") for row in ROWS if len(row) == 4}
 
 
-@pytest.mark.parametrize("example", [*EXAMPLES, *SHARING_EXAMPLES, *SIGNAL_EXAMPLES])
+@pytest.mark.parametrize("example", [*EXAMPLES, *SHARING_EXAMPLES, *SIGNAL_EXAMPLES, *COLLECTIVE_EXAMPLES])
 def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
     path = tmp_path / "example.toml"
     path.write_text(example)

@@ -9,10 +9,11 @@ import pytest
 
 from tare.drawing.words import interval_percent
 from tare.errors import HostError
-from tare.records import Analysis, Outcome, Status
+from tare.records import Analysis, Damage, Fault, Integrity, Outcome, Status
 from tare.report.document import render_report, write_report
 from tare.report.machine import to_json
 from tare.report.provenance import evidence
+from tare.report.trust import tail_said
 from tests.report.report_example import (
     DIGEST,
     ENVIRONMENTS,
@@ -311,3 +312,32 @@ def test_the_verdict_is_beside_the_name_so_that_a_small_screen_shows_it() -> Non
     heads = re.findall(r'<table class="figures">.*?<thead><tr>(.*?)</tr></thead>', html, re.DOTALL)
     assert heads
     assert all(re.findall(r"<th[^>]*>(.*?)</th>", head)[:2] == ["environment", "verdict"] for head in heads)
+
+
+def test_sizes_and_rates_of_the_evidence_are_in_a_readers_units() -> None:
+    facts = {"memory limit": "1073741824 byte", "drift": "-0.0 ppm; -6.5 to +2.5 ppm", "day": "2026-11-24"}
+    analysis = example()
+    shown = evidence(
+        replace(analysis, outcomes=tuple(replace(each, facts=facts) for each in analysis.outcomes))
+    )
+    assert [fact.values for fact in shown] == [
+        ("1 GiB",),
+        ("0.0 ppm; \N{MINUS SIGN}6.5 to +2.5 ppm",),
+        ("2026-11-24",),
+    ]
+
+
+def test_a_damaged_journal_is_not_called_checked() -> None:
+    damage = Damage(file="a.jsonl", line=3, lines=1, fault=Fault.ALTERED, sentence="a.jsonl, line 3: altered")
+    text = Page(render_report(replace(example(), integrity=Integrity(damage=(damage,))))).text
+    assert "The journal is not as it was written" in text
+    assert "every line checked" not in text
+
+
+def test_a_mean_below_the_typical_run_is_no_cost() -> None:
+    overhead = example().verdicts[0].overhead
+    apart = replace(overhead, tail_cost=True)
+    below, above = (
+        replace(apart, mean=replace(apart.mean, point=apart.typical.point + shift)) for shift in (-0.1, 0.1)
+    )
+    assert [tail_said(each) for each in (overhead, below, above)] == ["", "tail gain", "tail cost"]

@@ -142,3 +142,21 @@ def test_a_program_gets_differences_exclusions_and_warnings() -> None:
     assert document["exclusions"][1]["excluded"] == {"foreign load": 3}
     assert document["verdicts"][0]["warnings"] == ["binary differs: b in docker, a natively"]
     assert document["lost"][0]["excluded_by"] == "foreign load"
+
+
+def test_what_all_environments_lack_is_said_once() -> None:
+    analysis = example()
+    (table,) = analysis.signals
+    other = replace(table, environment="podman", missing={**table.missing, "steal_s": "podman's alone"})
+    text = render_report(replace(analysis, signals=(table, other)))
+    assert text.count("no &lt;RAPL&gt; here") == 1
+    assert text.count("podman's alone".replace("'", "&#39;")) == 1
+    assert "missing in all environments" in text
+
+
+def test_what_is_left_over_from_subtracting_equal_numbers_is_nothing() -> None:
+    (table,) = example().signals
+    alike = replace(table.differences[0], native=1.6e-7)
+    alike = replace(alike, difference=replace(alike.difference, point=-2.6e-23, low=-9e-8, high=7e-8))
+    (shown,) = shown_signals(replace(example(), signals=(replace(table, differences=(alike,)),)))
+    assert (shown.rows[0].difference, shown.rows[0].native) == ("0 s", "160 ns")

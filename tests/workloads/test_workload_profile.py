@@ -90,7 +90,22 @@ def test_the_profiler_is_loaded_into_the_ranks_and_into_nothing_else() -> None:
 
 def test_every_mpi_kind_can_be_profiled() -> None:
     kinds = {name for name, kind in KINDS.items() if "profile" in kind.options_model.model_fields}
-    assert kinds == {"messages", "hpcc", "hpl", "hpcg", "netpipe", "npb", "npb-reference", "command"}
+    assert kinds == {
+        *(
+            "messages",
+            "hpcc",
+            "hpl",
+            "hpcg",
+            "netpipe",
+            "mpiio",
+            "collective",
+            "imb",
+            "osu",
+            "npb",
+            "npb-reference",
+            "command",
+        )
+    }
 
 
 def test_what_has_no_mpi_cannot_be_profiled() -> None:

@@ -113,10 +113,10 @@ int lead(const Options& options, Ranks& ranks) {
 }
 
 int run(std::span<char* const> arguments) {
-    const bool first = rank_in(MPI_COMM_WORLD) == 0;
+    const bool first = tare::rank_in(MPI_COMM_WORLD) == 0;
     try {
         const Options options = parse_options(arguments);
-        if (size_of(MPI_COMM_WORLD) < 2) {
+        if (tare::size_of(MPI_COMM_WORLD) < 2) {
             throw std::invalid_argument("messages need 2 ranks or more; start it by mpirun");
         }
         Ranks ranks{options};
@@ -136,6 +136,6 @@ int run(std::span<char* const> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const Mpi mpi{&argc, &argv};
+    const tare::Mpi mpi{&argc, &argv};
     return run(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1));
 }

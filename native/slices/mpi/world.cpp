@@ -5,18 +5,6 @@
 
 namespace tare::slices {
 
-int rank_in(MPI_Comm group) {
-    int rank = 0;
-    MPI_Comm_rank(group, &rank);
-    return rank;
-}
-
-int size_of(MPI_Comm group) {
-    int size = 0;
-    MPI_Comm_size(group, &size);
-    return size;
-}
-
 Taken together(const Taken& own) {
     constexpr int figures = 3;
     const std::array<std::int64_t, figures> sent{own.cpu_ns, own.waited_ns.value_or(0),

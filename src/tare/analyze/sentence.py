@@ -63,7 +63,7 @@ def _mean_within(overhead: Overhead, bound: float) -> bool:
 
 def _slow_said(slow: SlowRuns) -> str:
     if slow.by is None:
-        return f"; no run of {slow.runs} was slower by {100 * SLOW:g} %"
+        return f"; none of {slow.runs} runs was {100 * SLOW:g} % slower"
     own, native = f"{slow.slow} of {slow.runs} runs", f"{slow.native_slow} of {slow.native_runs}"
     if slow.slow * slow.native_runs <= slow.native_slow * slow.runs:
         return f"; slow runs are no more frequent than native's: {own}, natively {native}"

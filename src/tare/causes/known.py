@@ -137,7 +137,7 @@ _CAUSES = (
         name="no-huge-pages",
         title="memory in small pages where native has huge ones",
         signals=("huge_page_fallbacks", "huge_pages_split"),
-        labels={"transparent huge pages": ANY},
+        labels={"transparent huge pages": ANY, "memory in huge pages": ANY},
         knobs=("huge-pages",),
         remedy="transparent huge pages as natively: echo always > /sys/kernel/mm/transparent_hugepage/enabled, "
         "and no PR_SET_THP_DISABLE",

@@ -74,6 +74,62 @@ def run(
 
 
 @app.command(cls=CommandAfterOptions)
+def capacity(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")
+    ] = None,
+    loss: Annotated[
+        str, typer.Option(metavar="PERCENT", help="How much more time an instance may take than alone.")
+    ] = "10%",
+    most: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Most neighbours to try; by default two instances for each processor."
+        ),
+    ] = None,
+    environment: Environments = None,
+    layout: Annotated[
+        str, typer.Option(metavar="1cMp1i", help="An instance alone: one node of M processors.")
+    ] = "1c1p1i",
+    bind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIR", help="Directory to show to the command at the same path; DIR:rw to write there."
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Of all instances together, such as 4GiB.")
+    ] = None,
+    time_limit: Annotated[str | None, typer.Option(metavar="TIME", help="Of one run; 1h by default.")] = None,
+    seed: Seed = None,
+    user: As = None,
+    output: Output = None,
+    image: ImageName = "default",
+    yes: Yes = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    as_json: Json = False,
+) -> int:
+    """How many neighbours fit before an instance of your command loses too much."""
+    from tare.commands.capacity import CapacityOptions, run_capacity
+    from tare.commands.weigh_files import WeighOptions
+
+    options = WeighOptions(
+        command=tuple(command or ()),
+        environments=tuple(environment or ()),
+        binds=tuple(bind or ()),
+        memory=memory,
+        time_limit=time_limit,
+        layout=layout,
+        whole=True,
+        seed=seed,
+        user=user,
+    )
+    shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
+    return run_capacity(options, CapacityOptions(loss=loss, most=most), output, image, shown)
+
+
+@app.command(cls=CommandAfterOptions)
 def weigh(
     command: Annotated[
         list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")

@@ -67,23 +67,28 @@ def run_weigh(
     options: WeighOptions, output: Path | None, image_name: str, shown: Shown, *, dry_run: bool = False
 ) -> ExitCode:
     """Weigh, and end with one sentence for each environment; ``dry_run``: say what would be run."""
+    options, campaign = composed(options, image_name, shown)
+    if dry_run:
+        _check_launches(campaign, image_to_use(image_name, make=False))
+        return show_plan(campaign, shown.as_json)
+    image = image_of(image_name, options, campaign)
+    folder = ResultFolder(output or new_folder("weigh"))
+    return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
+
+
+def composed(options: WeighOptions, image_name: str, shown: Shown) -> tuple[WeighOptions, Campaign]:
+    """The options as the image completes them, and their campaign; says what a user must know of it."""
     _refuse_contradictions(options)
-    image = image_to_use(image_name, make=False)
-    config = _config(image)
+    config = _config(image_to_use(image_name, make=False))
     options = _with_entrypoint(options, config)
     technologies, absent = technologies_of(options)
     campaign = _campaign(options, technologies)
     if not shown.quiet:
         _say([*absent, *_unapplied(config), *remarks(options, campaign)])
-    if dry_run:
-        _check_launches(campaign, image)
-        return show_plan(campaign, shown.as_json)
-    image = _image(image_name, options, campaign)
-    folder = ResultFolder(output or new_folder("weigh"))
-    return run_and_show(Request(campaign=campaign, folder=folder, image_name=image, pilot=True), shown)
+    return options, campaign
 
 
-def _image(asked_name: str, options: WeighOptions, campaign: Campaign) -> str:
+def image_of(asked_name: str, options: WeighOptions, campaign: Campaign) -> str:
     """Made now if it is missing, once the options are known to be right: that may take minutes."""
     if options.mpi:
         return image_to_use(asked_name)

@@ -18,7 +18,7 @@ _LEAST_TICKS = 2
 _ROOM = 0.04
 _CHARACTER_PX = 7.5
 """Width of a character in a label, which the page draws 13 px high."""
-_GAP_PX = 8.0
+_GAP_PX = 12.0
 _ALIKE = 1e-6
 """Values closer than this relative difference are drawn as equal: ticks between them would have long labels."""
 

@@ -14,6 +14,8 @@ from tare.errors import HostError
 _PANIC = "PanicException"
 """The renderer, a Rust library, raises this when the host refuses something; not an Exception, not importable."""
 _WITHOUT_RENDERER = 'a picture, which needs the extra "pictures": pip install "tare[pictures]".'
+_EDGE_PX = 8
+"""Around a picture of its own: labels reach beyond the plot, and a file ends where a page goes on."""
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
@@ -53,12 +55,13 @@ def can_draw() -> bool:
 def standalone(specification: Mapping[str, Any], picture: Picture) -> str:
     """Draw a complete SVG file, which has its size, and names only the fonts of the specification."""
     root = ET.fromstring(_drawn(specification))  # noqa: S314 - our own renderer's output, no document of others
-    width, height = root.get("width", ""), root.get("height", "")
+    width, height = (float(root.get(name, "0")) + 2 * _EDGE_PX for name in ("width", "height"))
     _name(root, picture)
     for element in root.iter():
         _tidy(element)
-    root.set("width", width)
-    root.set("height", height)
+    root.set("viewBox", f"{-_EDGE_PX} {-_EDGE_PX} {width:g} {height:g}")
+    root.set("width", f"{width:g}")
+    root.set("height", f"{height:g}")
     ET.register_namespace("", _NAMESPACE.strip("{}"))
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

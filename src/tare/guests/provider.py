@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tare.guests import channel, files
 from tare.guests.disk import image_disk
+from tare.host import caches
 from tare.nodes.provider import DEVICES_OF_A_GUEST, WORK_DIRECTORY, Node, Provider
 
 
@@ -26,3 +27,7 @@ class GuestProvider(Provider):
 
     def fetch(self, node: Node, names: Sequence[str]) -> None:
         files.fetch(self.prefix(node), node.spec.work, names, WORK_DIRECTORY)
+
+    def empty_caches(self, node: Node) -> str:
+        caches.empty_inside(self.prefix(node))
+        return "the guest's by its own first process, which the runner told to (sync, drop_caches)"

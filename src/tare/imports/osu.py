@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of the OSU Micro-Benchmarks: a table of message sizes for each test, one or several runs in a row.
+"""The text of the OSU Micro-Benchmarks, of one or several runs in a row, as the workload ``osu`` reads it.
 
 Of collective tests the average over the processes is read, not the fastest and the slowest.
 """
 
-import re
 from collections.abc import Iterator
 
 from tare.imports.reading import Document, Format, ImportedValue, Parsed, Printed
 from tare.records import Direction
 from tare.untrusted import start_of
+from tare.workloads.osu.output import MEAN_LATENCY, SIZE, TITLE, OsuRow, rows
 
-_TITLE = re.compile(r"# OSU (.{1,80}?) v([0-9][0-9.]{0,15})", re.ASCII)
-_HEADER = re.compile(r"# (?:Size\b|Avg Latency).{0,200}", re.ASCII)
-_COLUMN = re.compile(r"[A-Z][A-Za-z./]*(?: [A-Z][A-Za-z.]*)*(?: ?\([A-Za-z/%]+\))?", re.ASCII)
-_COLUMNS = {
-    "Latency (us)": ("latency_s", "s", 1e-6, Direction.LESS),
-    "Latency(us)": ("latency_s", "s", 1e-6, Direction.LESS),
-    "Avg Latency(us)": ("latency_s", "s", 1e-6, Direction.LESS),
+_COLUMNS = dict.fromkeys(MEAN_LATENCY, ("latency_s", "s", 1e-6, Direction.LESS)) | {
     "Bandwidth (MB/s)": ("bandwidth_byte_per_s", "B/s", 1e6, Direction.MORE),
     "MB/s": ("bandwidth_byte_per_s", "B/s", 1e6, Direction.MORE),
     "Messages/s": ("message_per_s", "1/s", 1.0, Direction.MORE),
@@ -27,37 +21,23 @@ _COLUMNS = {
 
 
 def _recognizes(document: Document) -> bool:
-    return _TITLE.search(document.text) is not None
+    return TITLE.search(document.text) is not None
 
 
 def _parse(document: Document) -> Parsed:
-    versions = dict.fromkeys(version for _, version in _TITLE.findall(document.text))
-    return Parsed(readings=tuple(_readings(document.text)), facts={"OSU version": ", ".join(versions)})
+    versions = dict.fromkeys(version for _, version in TITLE.findall(document.text))
+    readings = tuple(reading for row in rows(document.text) for reading in _of_row(row))
+    return Parsed(readings=readings, facts={"OSU version": ", ".join(versions)})
 
 
-def _readings(text: str) -> Iterator[ImportedValue]:
-    title = ""
-    columns: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if begun := _TITLE.match(line):
-            title, columns = begun[1], []
-        elif _HEADER.fullmatch(line.strip()):
-            columns = _COLUMN.findall(line)
-        elif columns and line.strip()[:1].isdigit():
-            yield from _of_line(number, title, columns, line.split())
-
-
-def _of_line(number: int, title: str, columns: list[str], fields: list[str]) -> Iterator[ImportedValue]:
-    if len(fields) < len(columns):
-        raise ValueError(
-            f"line {number} has {len(fields)} fields under {len(columns)} titles: it is cut short"
-        )
-    for column, text in zip(columns, fields, strict=False):
+def _of_row(row: OsuRow) -> Iterator[ImportedValue]:
+    first, size = row.fields[0]
+    for column, text in row.fields:
         if column in _COLUMNS:
             metric, unit, factor, direction = _COLUMNS[column]
             printed = Printed.of(text, factor)
             yield ImportedValue(
-                subject=f"{title}, {_size(fields[0])}" if columns[0] == "Size" else title,
+                subject=f"{row.test}, {_size(size)}" if first == SIZE else row.test,
                 metric=metric,
                 unit=unit,
                 direction=direction,

@@ -10,6 +10,7 @@ from typing import Any
 from tare.errors import NodeError
 from tare.measure.attempt import Measured
 from tare.measure.clock_watch import ClockWatch, watched_clocks
+from tare.measure.cold import empty_caches
 from tare.measure.context import Context
 from tare.measure.counted import Counters
 from tare.measure.failures import refuse_bomb, refuse_victims
@@ -101,10 +102,14 @@ class TrialLooks:
         )
 
     def ready(self, instances: Sequence[Instance], stopwatches: Sequence[Stopwatch]) -> None:
-        """Before each start of the commands; ``UnequalArms`` if the host treats them differently from native ones."""
+        """Before each start of the commands: caches are emptied where they want cold files.
+
+        ``UnequalArms`` if the host treats them differently from native ones, ``NodeError`` where a cache stays.
+        """
         read = require_equal_commands(instances, stopwatches, self._context.expected)
         self._measured.parity = read or self._measured.parity
         self._seen += [stopwatch.seen for stopwatch in own_stopwatches(instances, stopwatches)]
+        self._measured.learn(empty_caches([instance.seat for instance in instances if instance.job.cold]))
 
     def begin(self) -> None:
         """When the first commands are about to start."""

@@ -88,6 +88,7 @@ class Placed:
             span=span,
             oversubscribed=self.oversubscribed,
             lacking_flags=self.lacking_flags,
+            storage=node.spec.storage,
         )
 
 

@@ -10,6 +10,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Protocol
 
+from tare.errors import NodeError
 from tare.host.cgroups import Settings, group_of
 from tare.nodes.devices import Device
 from tare.nodes.group import LocalGroup, SandboxGroup
@@ -340,6 +341,19 @@ class Provider(Protocol):
     def fetch(self, node: Node, names: Sequence[str]) -> None:  # noqa: ARG002 - for nodes on other hosts
         """Copy files that the node wrote below its work directory to ``spec.work``; missing ones are left out."""
         return
+
+    def empty_caches(self, node: Node) -> str:
+        """Write back and forget the files that the node's own kernel caches; who did it, in words.
+
+        Empty where this host's kernel is the node's. ``NodeError`` where nobody can: a read would not be cold.
+        """
+        if node.elsewhere is not None:
+            raise NodeError("its files are cached on another host, and Tare empties only this one's caches")
+        if node.own_kernel:
+            raise NodeError(
+                "its own kernel caches files, and no command of this technology makes it forget them"
+            )
+        return ""
 
     def stop(self, spec: NodeSpec) -> None:
         """Remove the whole node; harmless when part or all of it is already gone."""

@@ -239,6 +239,7 @@ def shape_of(
         instance=instance,
         tools_directory=tools_directory,
         span=Span(hosts=hosts, subnet="198.18.0.0/16") if layout.cooperative else None,
+        storage=limits.storage,
     )
 
 

@@ -54,6 +54,7 @@ from tare.records.attribution import (
 )
 from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
+from tare.records.capacity import Capacity, CapacityStep
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
 from tare.records.comparisons import (
     AcrossWorkloads,
@@ -221,6 +222,8 @@ __all__ = [
     "Busyness",
     "Calibration",
     "CallCounts",
+    "Capacity",
+    "CapacityStep",
     "Cell",
     "Change",
     "ChangeWord",

@@ -227,7 +227,8 @@ def print_causes(analysis: Analysis, console: Console, *, whole: bool = False) -
 
 def _print_signals(attribution: Attribution, analysis: Analysis, console: Console) -> None:
     standing = attribution.standing or Attributed.UNEXPLAINED
-    console.print(Text(f"  {said_at(attribution, analysis)}", style=STYLE[standing]))
+    if not _is_contradicted(attribution, analysis):
+        console.print(Text(f"  {said_at(attribution, analysis)}", style=STYLE[standing]))
     if attribution.clues:
         console.print(_clues(attribution))
 
@@ -258,8 +259,21 @@ def tried_row(verdict: InterventionVerdict, analysis: Analysis) -> tuple[str, ..
     """Environment with the knob, metric, overhead before and after, and what that shows."""
     names = {(each.cell, each.metric): each.name for each in analysis.explanations}
     metric = names.get((verdict.cell, verdict.metric), f"{verdict.cell.workload} {verdict.metric}")
-    before, after = (_overhead_said(overhead, " ") for overhead in (verdict.before, verdict.after))
+    before, after = (
+        f"{point_percent(overhead)} [{interval_percent(overhead)}]"
+        for overhead in (verdict.before, verdict.after)
+    )
     return verdict.turned.changed, metric, before, after, verdict.role.value
+
+
+def _is_contradicted(attribution: Attribution, analysis: Analysis) -> bool:
+    """Whether it says "unexplained" where an intervention showed a cause."""
+    return attribution.standing is Attributed.UNEXPLAINED and any(
+        verdict.role is Role.CAUSE
+        and (verdict.intervention.environment, verdict.cell, verdict.metric)
+        == (attribution.environment, attribution.cell, attribution.metric)
+        for verdict in analysis.interventions
+    )
 
 
 def said_at(attribution: Attribution, analysis: Analysis) -> str:
@@ -336,8 +350,12 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
         explanation=EXPLANATION,
         reasons=reasons(analysis),
         other_reasons=reasons(analysis, primary=False),
-        tried=[(*tried_row(verdict, analysis), verdict.sentence) for verdict in analysis.interventions],
-        attributions=[(each, said_at(each, analysis)) for each in attributions if each.clues],
+        tried=[(*tried_row(verdict, analysis)[:-1], verdict.sentence) for verdict in analysis.interventions],
+        attributions=[
+            (each, "" if _is_contradicted(each, analysis) else said_at(each, analysis))
+            for each in attributions
+            if each.clues
+        ],
         figures=figures,
         grounds=grounds,
     )

@@ -70,6 +70,8 @@ class CellSection:
     curves: tuple[CurveFigure, ...]
     surfaces: tuple[SurfaceFigure, ...]
     instances: tuple[InstanceFigure, ...]
+    takes_turns: bool
+    """Whether the arms of a block alternated in short slices."""
 
 
 def _overheads(artist: Artist, groups: Sequence[HeadedMetric], title: str) -> Figure:
@@ -122,7 +124,8 @@ def _samples(artist: Artist, metric: MetricSection, *, named: bool = False) -> I
         return
     for own in [[summary] for summary in summaries] if metric.primary else [summaries]:
         name = one_line(own[0].environment if metric.primary else metric.name)
-        title = f"{one_line(metric.name)}, samples block by block: {name}"
+        in_unit = f" in {shared.unit}" if shared.unit else ""
+        title = f"{one_line(metric.name)}{in_unit}, samples block by block: {name}"
         described = (
             f"{len(shared.blocks)} blocks, in {shared.unit}; the figures are in the table of all figures"
         )
@@ -205,6 +208,9 @@ def _section(
         curves=tuple(_curves(artist, metric) for metric in curves),
         surfaces=tuple(_surfaces(artist, metric) for metric in surfaces),
         instances=instances,
+        takes_turns=any(
+            block.rounds is not None for metric in primary for block in metric.reference.summary.blocks
+        ),
     )
 
 

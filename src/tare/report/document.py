@@ -17,6 +17,7 @@ from tare.report.curves import POINTWISE, UNITS, curve_sentences, level, place_g
 from tare.report.emulation import emulated, restored
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons
+from tare.report.stacked import stackable
 from tare.report.stops import decisions_said, stops_said
 from tare.report.topics import HOST_ORDER, PAGE_ORDER
 from tare.report.weaker import HEADING, weaker
@@ -59,7 +60,7 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
     """
     left_out, analysis = left_out_said(analysis), bounded(analysis)
     artist = artist_of(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
-    return page.rendered(
+    text = page.rendered(
         "report",
         analysis=analysis,
         answers=arrange.answers(analysis),
@@ -80,7 +81,10 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
         looks=artist.looks,
-        damage=integrity_said(analysis.integrity),
+        damage=[
+            said[0].upper() + said[1:] if not place else said
+            for place, said in enumerate(integrity_said(analysis.integrity))
+        ],
         warnings=losses.warnings_said(analysis),
         stops=stops_said(analysis),
         decisions=decisions_said(analysis),
@@ -90,6 +94,7 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         restored=restored(analysis.outcomes),
         Status=Status,
         alone_said=trust.alone_said,
+        tail_said=trust.tail_said,
         control_said=arrange.control_said,
         control_word=arrange.control_word,
         curves_explained=f"{POINTWISE}. {UNITS}",
@@ -100,3 +105,4 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         surfaces_explained=surfaces.EXPLAINED,
         native_look=CONTROL,
     )
+    return stackable(text)

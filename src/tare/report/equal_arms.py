@@ -72,13 +72,26 @@ def parity_table(analysis: Analysis) -> ParityTable | None:
         environments=tuple(names),
         own=_rows({name: own[name] | _only(hosts[name], chosen) for name in names}),
         unequal=tuple(row for row in host if row.differs),
-        equal=tuple(
-            f"{row.label} {row.values[0][0]}"
-            for row in host
-            if not row.differs and row.values[0][0] and row.label not in chosen
-        ),
+        equal=_equal(row for row in host if not row.differs and row.label not in chosen),
         chosen=frozenset(chosen),
     )
+
+
+def _equal(rows: Iterable[ConditionRow]) -> tuple[str, ...]:
+    """Each label with its value; limits of processes together, each once where the soft and the hard one are alike."""
+    values = {row.label: value for row in rows if (value := row.values[0][0])}
+    limits = [
+        f"{label.removeprefix(_LIMIT)} {_limit_said(value)}"
+        for label, value in values.items()
+        if label.startswith(_LIMIT)
+    ]
+    said = [f"{label} {value}" for label, value in values.items() if not label.startswith(_LIMIT)]
+    return (*said, *([f"limits: {', '.join(limits)}"] if limits else []))
+
+
+def _limit_said(value: str) -> str:
+    soft, _, hard = value.partition(":")
+    return soft if soft == hard else f"{soft} (at most {hard})"
 
 
 def _only(texts: Mapping[str, str], labels: AbstractSet[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from tare.report.document import render_report
 FONTS = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 """They have the same widths, and every system and TeX distribution has one of them."""
 _LONGEST_NAME = 80
+_HEADING_PX = 36
 _VARIABLE = re.compile(r"var\((--[a-z0-9]+)\)", re.ASCII)
 _MARK = "<!--figure {}-->"
 """Foreign text has its angle brackets escaped."""
@@ -47,8 +48,28 @@ class _Collector(Artist):
     def picture(self, chart: Specification, title: str, description: str, classes: str) -> str:
         if classes not in _SHOWN_ONCE:
             return ""
-        self.kept.append((chart, title, description))
+        # the page has a panel's heading beside it
+        self.kept.append((_headed(chart, title) if classes == "panel" else chart, title, description))
         return _MARK.format(len(self.kept) - 1)
+
+
+def _headed(chart: Specification, title: str) -> Specification:
+    """With a metric and its unit above, and below it whose samples: a panel is too narrow for one line."""
+    metric, _, samples = title.partition(", ")
+    what, _, whose = samples.partition(": ")
+    padding = chart["padding"] | {"top": chart["padding"]["top"] + _HEADING_PX}
+    heading = {
+        "text": metric,
+        "subtitle": what if metric.startswith(whose) else samples,
+        "anchor": "start",
+        "fontSize": 12,
+        "subtitleFontSize": 11,
+        "font": FONTS,
+        "subtitleFont": FONTS,
+        "color": "var(--ink)",
+        "subtitleColor": "var(--soft)",
+    }
+    return chart | {"title": heading, "padding": padding}
 
 
 def figures(analysis: Analysis) -> tuple[list[StandaloneFigure], str]:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page's templates, how values look in them, and the section that a topic adds."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from tare.drawing import words
 from tare.foreign import visible
@@ -14,6 +16,8 @@ from tare.report.arrange import place
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+_COMMAND = re.compile("`(tare [^`]*)`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +71,7 @@ def _environment() -> "Environment":
         "quantity_interval": words.quantity_interval,
         "mark": words.MARK,
         "place": place,
+        "blocks_said": _blocks_said,
     }
     return environment
 
@@ -77,8 +82,19 @@ def _command(words_of_it: str) -> Markup:
     return Markup(" ").join(whole)
 
 
+def _blocks_said(blocks: Iterable[int]) -> str:
+    """Each block once: native has two trials in it."""
+    each = list(dict.fromkeys(blocks))
+    return f"block{'s' if len(each) > 1 else ''} {', '.join(map(str, each))}"
+
+
 def _quantity(value: float, unit: str) -> str:
     return words.quantity(value, unit).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _prose(text: str) -> Markup:
+    """A sentence that names a command of Tare between backticks, as in a terminal: here it has a command's face."""
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped just here
 
 
 def _shown(value: Any) -> Any:
@@ -88,5 +104,5 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Estimate):
         raise TypeError("an estimate needs a filter that prints it with its unit")
     if isinstance(value, str) and not isinstance(value, Markup):
-        return words.unbreakable(visible(value))
+        return _prose(words.unbreakable(visible(value)))
     return value

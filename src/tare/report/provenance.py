@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the figures come from: host, image, campaign, and the evidence beside the samples."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from tare.drawing.words import counted, moment
 from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome
 from tare.report.calibration import citation
 from tare.report.shape import JsonShape, key
-from tare.units import format_byte, format_duration
+from tare.units import MINUS, format_byte, format_duration
 
 _MOST_VALUES = 4
 _FIRST_VALUES = 2
@@ -69,10 +70,16 @@ def session_facts(analysis: Analysis) -> tuple[Fact, ...]:
         Fact("Tare", _unique(session.tare_version for session in sessions)),
         Fact("image", _unique(session.image_name for session in sessions)),
         Fact("image digest", _unique(images)),
-        Fact("journal", analysis.integrity.remarks or ("every line checked",) if sessions else ()),
+        Fact("journal", _journal_facts(analysis) if sessions else ()),
         Fact("calibration", (citation(analysis.calibration),) if analysis.sessions else ()),
     ]
     return tuple(fact for fact in facts if fact.values)
+
+
+def _journal_facts(analysis: Analysis) -> tuple[str, ...]:
+    integrity = analysis.integrity
+    damage = ("not as it was written: see the top of the page",) if integrity.damage else ()
+    return (*damage, *integrity.remarks) or ("every line checked",)
 
 
 def host_facts(analysis: Analysis) -> tuple[Fact, ...]:
@@ -101,7 +108,25 @@ def evidence(analysis: Analysis) -> tuple[Fact, ...]:
     What differs from trial to trial of one arm, or has many values, is folded: of each environment the count and the
     first ones.
     """
-    return tuple(Fact(label, _told(values)) for label, values in seen_values(analysis.outcomes).items())
+    return tuple(
+        Fact(label, _told(_readable_values(values)))
+        for label, values in seen_values(analysis.outcomes).items()
+    )
+
+
+def _readable_values(values: SeenValues) -> SeenValues:
+    """What reads alike is one value."""
+    merged: dict[str, list[AlikeTrials]] = {}
+    for value, arms in values.items():
+        merged.setdefault(_readable(value), []).extend(arms)
+    return {value: tuple(dict.fromkeys(arms)) for value, arms in merged.items()}
+
+
+def _readable(value: str) -> str:
+    """Sizes in the units that a person counts in, and signs as elsewhere on the page; no sign of 0."""
+    value = re.sub(r"\b(\d+) byte\b", lambda size: format_byte(int(size[1])), value)
+    value = re.sub(r"(?<![\w.])[-+](?=0\.0 )", "", value)
+    return re.sub(r"(?<![\w.])-(?=\d+\.\d)", MINUS, value)
 
 
 def environments_of(arms: Iterable[AlikeTrials]) -> list[str]:
@@ -160,7 +185,7 @@ def _bounds(bounds: Bounds) -> Iterator[str]:
 
 
 def _with_options(name: str, kind: str, options: Mapping[str, OptionValue]) -> str:
-    stated = ", ".join(f"{key} = {_option(value)}" for key, value in options.items())
+    stated = ", ".join(f"{key} = {_option(value)}" for key, value in options.items() if value not in ([], ""))
     own = "" if name == kind else f" ({kind})"
     return f"{name}{own}{': ' if stated else ''}{stated}"
 

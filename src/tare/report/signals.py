@@ -2,7 +2,7 @@
 """Signals beside the runs, against native's: for programs and the page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tare.drawing.artist import Artist
@@ -15,9 +15,11 @@ from tare.units import MINUS
 TITLE = "Signals beside the runs"
 EXPLANATION = (
     "How much more of each signal a trial has than a native one of the same block: the median over blocks, with its "
-    "exact interval. Signals decide nothing; what may be concluded from them stands under the causes."
+    'exact interval. Signals decide nothing; what they suggest about a difference stands under "Why".'
 )
 _UNITS = {"1": "", "byte": "B"}
+_ROUNDING = 1e-9
+"""Of the other figures of a signal: what is smaller is left over from subtracting equal numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,22 @@ def shown_signals(analysis: Analysis) -> tuple[ShownSignals, ...]:
     return tuple(_shown(table) for table in analysis.signals if table.differences)
 
 
+def _apart(shown: Sequence[ShownSignals]) -> tuple[Sequence[ShownSignals], Mapping[str, tuple[str, ...]]]:
+    """What several environments all lack for the same reason, said once."""
+    if len(shown) < 2:  # noqa: PLR2004 - as the name says
+        return shown, {}
+    common = {
+        why: names
+        for why, names in shown[0].missing.items()
+        if all(each.missing.get(why) == names for each in shown)
+    }
+    own = [
+        replace(each, missing={why: names for why, names in each.missing.items() if why not in common})
+        for each in shown
+    ]
+    return own, common
+
+
 def _shown(table: SignalTable) -> ShownSignals:
     silent = [signal for signal in table.differences if _is_nothing(signal)]
     missing: dict[str, tuple[str, ...]] = {}
@@ -71,6 +89,8 @@ def _is_nothing(signal: SignalDifference) -> bool:
 
 def _row(signal: SignalDifference) -> SignalRow:
     more, unit = signal.difference, _UNITS.get(signal.unit, signal.unit)
+    nothing = _ROUNDING * max(abs(signal.native), abs(more.low or 0.0), abs(more.high or 0.0))
+    point = more.point if abs(more.point) > nothing else 0.0
     interval = f"none (n = {more.n})"
     if more.low is not None and more.high is not None:
         interval = f"{_difference(more.low, unit)} to {_difference(more.high, unit)}"
@@ -78,7 +98,7 @@ def _row(signal: SignalDifference) -> SignalRow:
         name=signal.name,
         scope=signal.scope,
         native=quantity(signal.native, unit),
-        difference=_difference(more.point, unit),
+        difference=_difference(point, unit),
         interval=interval,
         n=more.n,
     )
@@ -167,4 +187,5 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
     shown = shown_signals(analysis)
     if not shown:
         return [MISSING]
-    return [section("signals", "", title=TITLE, explanation=EXPLANATION, signals=shown)]
+    own, common = _apart(shown)
+    return [section("signals", "", title=TITLE, explanation=EXPLANATION, signals=own, missing_in_all=common)]

@@ -22,8 +22,10 @@ def stops_said(analysis: Analysis) -> tuple[str, ...]:
     ]
     sentences = [_stop(overhead) for overhead in stopped]
     if stopped and analysis.spared_trials:
+        were = "was" if analysis.spared_trials == 1 else "were"
         sentences.append(
-            f"{counted(analysis.spared_trials, 'trial')} of the plan were not needed; the intervals allow for the looks"
+            f"{counted(analysis.spared_trials, 'trial')} of the plan {were} not needed; the intervals allow for the "
+            "looks"
         )
     return tuple(filter(None, (*sentences, second_look_said(analysis))))
 

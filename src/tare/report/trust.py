@@ -19,6 +19,7 @@ from tare.records import (
     Effect,
     Estimate,
     Family,
+    Overhead,
     VarianceSplit,
     Verdict,
     Word,
@@ -73,11 +74,18 @@ def families_said(analysis: Analysis) -> tuple[str, ...]:
         )
     if count := sizes.get(Family.EXPLORATORY):
         sentences.append(
-            f"{counted(count, 'comparison')} on other metrics {'is' if count == 1 else 'are'} exploratory: "
-            "about 5 % of their verdicts, other than undecided, may be wrong (Benjamini and Hochberg). Confirm what "
-            "they suggest in a new campaign."
+            f"{counted(count, 'comparison')} on other metrics {'is' if count == 1 else 'are'} exploratory: about 5 % "
+            "of such verdicts, other than undecided, may be wrong (Benjamini and Hochberg). Confirm what "
+            f"{'it suggests' if count == 1 else 'they suggest'} in a new campaign."
         )
     return tuple(sentences)
+
+
+def tail_said(overhead: Overhead) -> str:
+    """Which way the mean parts from the typical run; empty where it does not."""
+    if not overhead.tail_cost:
+        return ""
+    return "tail cost" if overhead.mean.point > overhead.typical.point else "tail gain"
 
 
 def remarks(analysis: Analysis, *, primary: bool) -> tuple[Remark, ...]:

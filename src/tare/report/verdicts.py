@@ -229,8 +229,8 @@ def _remarks(verdict: Verdict) -> str:
     remarks = [trust.alone_said(verdict)]
     if verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER):
         remarks.append(", but below the noise floor")
-    if verdict.overhead.tail_cost:
-        remarks.append(f"; tail cost: mean {point_percent(verdict.overhead.mean)}")
+    if tail := trust.tail_said(verdict.overhead):
+        remarks.append(f"; {tail}: mean {point_percent(verdict.overhead.mean)}")
     return "".join(remarks)
 
 

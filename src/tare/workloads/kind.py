@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from tare.records import CPU_TIME, NET_OF_LOAD, Coordinate, Range, Sample, Way
+from tare.records import CPU_TIME, NET_OF_LOAD, Coordinate, Range, Sample, Storage, Way
 
 
 class Options(BaseModel):
@@ -58,6 +58,8 @@ class Shape:
     """Threads per process, which has as many processors to itself."""
     lacking_flags: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Environment of the campaign → the host's CPU flags that its nodes lack and programs must not use."""
+    storage: Storage = Storage.DISK
+    """What lies below everything that its nodes write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,8 @@ class Job:
     """Command to run before every run, in the same place and not timed; the run is lost if it fails."""
     check: tuple[str, ...] = ()
     """Command to run after every run, in the same way; the run counts only if it succeeds."""
+    cold: bool = False
+    """Whether the page caches of its nodes and of their host are emptied before every run, after ``prepare``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

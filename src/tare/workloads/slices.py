@@ -28,7 +28,7 @@ _LAUNCH_S = 1.0
 _LEAST_RANKS = 2
 _NUMBER = r"[0-9]{1,18}"
 _ANSWER = re.compile(rf"slice ({_NUMBER}) ({_NUMBER}|-) ({_NUMBER}|-) ([0-9a-f]{{1,16}}|-)")
-_LINE = re.compile(rf"([a-z-]+) ({_NUMBER}) (slice .+)")
+_LINE = re.compile(rf"([a-z-]+(?::[0-9]+)*) ({_NUMBER}) (slice .+)", re.ASCII)
 _LAST_LINE = "end of slices\n"
 
 
@@ -84,13 +84,6 @@ class ComputeOptions(SlicesOptions):
     known = (Piece(name="compute", metric="compute", start_count=2000, alone=True),)
 
 
-class MemoryOptions(SlicesOptions):
-    known = (
-        Piece(name="bandwidth", metric="memory bandwidth", start_count=200, alone=True),
-        Piece(name="random", metric="random access", start_count=3000, alone=True),
-    )
-
-
 class OsOptions(SlicesOptions):
     known = (
         Piece(name="system-calls", metric="system calls", start_count=600_000, alone=True),
@@ -130,8 +123,13 @@ class Slices(WorkloadKind):
         """Run the same program, waiting for turns on its standard input."""
         return self._job(options, shape, ())
 
-    def _job(self, options: Options, shape: Shape, asked: tuple[str, ...]) -> Job:
+    def settings(self, options: Options) -> tuple[str, ...]:
+        """Arguments of the program for all its pieces."""
+        return ()
+
+    def _job(self, options: Options, shape: Shape, turns: tuple[str, ...]) -> Job:
         program = f"{shape.tools_directory}/{self._program}"
+        asked = (*self.settings(options), *turns)
         if not isinstance(options, mpi_job.MpiOptions):
             if shape.span is not None:
                 raise InputError(f"{self.name} is one process, and an instance spans several nodes here")
@@ -200,6 +198,5 @@ def _sample(piece: Piece, slices: list[Slice]) -> Sample:
 
 
 COMPUTE = Slices("compute", "slices", ComputeOptions)
-MEMORY = Slices("memory", "slices", MemoryOptions)
 OS = Slices("os", "slices", OsOptions)
 MESSAGES = Slices("messages", "slices-mpi", MessagesOptions)

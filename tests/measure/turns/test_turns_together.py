@@ -87,7 +87,7 @@ def test_workloads_of_a_block_share_the_starts_of_their_nodes(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
     [
-        ("fail", "exit code 3"),
+        ("fail", "exit code 3; its output says why: fake: this failure was asked for"),
         ("crash", "signal 11"),
     ],
 )

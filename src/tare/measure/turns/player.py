@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
-from tare.errors import ClockFault, TrialError, WorkOutOfTurn
+from tare.errors import ClockFault, EndedInTurn, TrialError, WorkOutOfTurn
 from tare.measure.attempt import Attempt
 from tare.measure.clock_line import ClockProbe
 from tare.measure.context import Context
@@ -22,11 +22,14 @@ from tare.measure.stopwatch import Stopwatch
 from tare.measure.trial import bring_back, kept_output, parse
 from tare.nodes.provider import NodeGroup
 from tare.records import InstanceRun
-from tare.workloads import KINDS
+from tare.workloads import KINDS, excerpt
 from tare.workloads.kind import WorkloadKind
+from tare.workloads.mpi import last_words
 
 _END_LIMIT_S = 15.0
 """How long a program may take to end after the end of its input."""
+_LONGEST_WORDS = 300
+"""Characters of a program's last words in the reason for a lost trial."""
 
 MOST_WAITING_SHARE = 0.01
 """Fraction of an arm's processors that its nodes may use while others have their turns."""
@@ -118,6 +121,9 @@ class Player:
                 refuse_victims(self.ready.watched)
                 if isinstance(error, TrialError):
                     error.excerpt = error.excerpt or self._complaint()
+                if isinstance(error, EndedInTurn) and error.excerpt:
+                    said = excerpt.head(last_words(error.excerpt), _LONGEST_WORDS)
+                    raise EndedInTurn(f"{error}: {said}", error.done) from error
                 raise
             self.busy_s += usage.used_s() or 0.0
             self.turns += 1

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpiio/cycle.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "mpiio/cache.hpp"
+#include "mpiio/file.hpp"
+#include "mpiio/pattern.hpp"
+
+namespace tare::mpiio {
+
+namespace {
+
+constexpr std::align_val_t alignment{4096};  // what O_DIRECT wants of memory, at most
+
+/// The part of the work that is one file: of all ranks together, or of this rank's own.
+class Cycle {
+  public:
+    Cycle(const Options& options, const World& world, std::string path, const Share& share,
+          const Source& source, Buffer& buffer)
+        : options_{&options},
+          world_{&world},
+          path_{std::move(path)},
+          share_{share},
+          source_{source},
+          buffer_{&buffer} {}
+
+    [[nodiscard]] Point write() {
+        for_each_record(
+            [this](std::span<std::byte> record, std::uint64_t place) { fill(record, source_, place); });
+        std::unique_ptr<File> file;
+        timed("create", [&] { file = opened(Operation::write); });
+        timed("write", [&] {
+            for_each_record([&file](std::span<const std::byte> record, std::uint64_t place) {
+                file->write(record, place);
+            });
+        });
+        timed("sync", [&file] { file->sync(); });
+        timed("close", [&file] { file->close(); });
+        World::wait_for_all();  // until every rank has written
+        if (options_->drop) {
+            forget(path_);
+        }
+        if (!options_->keep) {
+            buffer_->clear();
+            file = opened(Operation::read);
+            fetch(*file);
+            file->close();
+            verify();
+        }
+        return finished();
+    }
+
+    [[nodiscard]] Point read() {
+        buffer_->clear();
+        point_.cached_byte = World::largest(cached_byte(path_));
+        std::unique_ptr<File> file;
+        timed("open", [&] { file = opened(Operation::read); });
+        timed("read", [&] { fetch(*file); });
+        timed("close", [&file] { file->close(); });
+        verify();
+        return finished();
+    }
+
+    void remove() const {
+        World::wait_for_all();  // until nobody reads it any more
+        if (!is_shared(share_.pattern) || world_->is_first()) {
+            ::unlink(path_.c_str());
+        }
+    }
+
+  private:
+    [[nodiscard]] std::unique_ptr<File> opened(Operation operation) const {
+        return options_->interface == Interface::mpi ? open_mpi(path_, *options_, operation)
+                                                     : open_posix(path_, *options_, operation);
+    }
+
+    /// All ranks start `work` together, and each keeps its own time for it.
+    template <typename Work>
+    void timed(std::string_view name, const Work& work) {
+        World::wait_for_all();
+        const double start_s = MPI_Wtime();
+        work();
+        own_.emplace_back(name, MPI_Wtime() - start_s);
+    }
+
+    /// Calls `each(record, place)` for the buffer's part of every record and its place in the file.
+    template <typename Each>
+    void for_each_record(const Each& each) const {
+        for (std::uint64_t number = 0; number < share_.records; ++number) {
+            each(buffer_->all().subspan(number * share_.record_byte, share_.record_byte),
+                 place_of(share_, number));
+        }
+    }
+
+    void fetch(File& file) const {
+        for_each_record(
+            [&file](std::span<std::byte> record, std::uint64_t place) { file.read(record, place); });
+    }
+
+    void verify() {
+        std::uint64_t wrong = 0;
+        for_each_record([&](std::span<const std::byte> record, std::uint64_t place) {
+            wrong += count_wrong(record, source_, place);
+        });
+        point_.wrong_byte = World::sum(wrong);
+        point_.verified_byte = World::sum(share_.size_byte());
+    }
+
+    [[nodiscard]] Point finished() {
+        point_.record_byte = share_.record_byte;
+        for (const auto& [name, own_s] : own_) {
+            point_.phases.push_back({.name = name, .rank_s = world_->gathered(own_s)});
+        }
+        return std::move(point_);
+    }
+
+    const Options* options_;
+    const World* world_;
+    std::string path_;
+    Share share_;
+    Source source_;
+    Buffer* buffer_;
+    std::vector<std::pair<std::string_view, double>> own_;
+    Point point_;
+};
+
+/// This rank's share of a file with records of this size.
+Share share_of(const Options& options, const World& world, std::uint64_t record_byte) {
+    return {.pattern = options.pattern,
+            .rank = world.rank(),
+            .ranks = world.ranks(),
+            .record_byte = record_byte,
+            .records = options.size_byte / record_byte};
+}
+
+std::string path_of(const Options& options, const std::string& name, const Share& share) {
+    const std::string rank = is_shared(share.pattern) ? "" : '-' + std::to_string(share.rank);
+    return options.directory + '/' + name + '-' + std::to_string(share.record_byte) + rank;
+}
+
+/// Writes a new file, or reads the one that is there; when nobody needs it any more it is removed.
+Point moved(const Options& options, const World& world, const std::string& path, const Share& share,
+            std::uint64_t repetition, Buffer& buffer) {
+    const bool writes = options.operation == Operation::write;
+    // Written anew, a file differs from the one before it; read again, it is the same one.
+    const Source source{.seed = options.seed + (writes ? repetition : 0), .rank = share.rank};
+    Cycle cycle{options, world, path, share, source, buffer};
+    Point point = writes ? cycle.write() : cycle.read();
+    const bool needed_again = !writes && repetition + 1 < options.repetitions;
+    if (!options.keep && !needed_again) {
+        cycle.remove();
+    }
+    return point;
+}
+
+}  // namespace
+
+Buffer::Buffer(std::uint64_t size_byte)
+    : all_{static_cast<std::byte*>(::operator new(size_byte, alignment)), size_byte} {
+    clear();
+}
+
+Buffer::~Buffer() { ::operator delete(all_.data(), alignment); }
+
+void Buffer::clear() { std::fill(all_.begin(), all_.end(), std::byte{0}); }
+
+std::vector<Point> run(const Options& options, const World& world, const std::string& name) {
+    Buffer buffer{options.size_byte};
+    std::vector<Point> points;
+    for (const std::uint64_t record_byte : options.records) {
+        const Share share = share_of(options, world, record_byte);
+        const std::string path = path_of(options, name, share);
+        for (std::uint64_t repetition = 0; repetition < options.repetitions; ++repetition) {
+            points.push_back(moved(options, world, path, share, repetition, buffer));
+        }
+    }
+    return points;
+}
+
+}  // namespace tare::mpiio

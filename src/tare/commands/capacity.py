@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare capacity``: how many neighbours fit before an instance of the user's command loses too much."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tare.analyze.capacity import answered, most_tests, next_count, step_of
+from tare.commands.audience import Progress
+from tare.commands.line import Shown
+from tare.commands.run import new_folder, uncompared_said
+from tare.commands.weigh import composed, image_of
+from tare.commands.weigh_files import WeighOptions
+from tare.errors import ExitCode, HostError, InputError
+from tare.foreign import one_line
+from tare.host.facts import memory_byte, online_processors
+from tare.journal.reader import read_journal
+from tare.journal.result import ResultFolder
+from tare.measure.campaign import Request
+from tare.measure.more import added_blocks
+from tare.pipeline import run_campaign
+from tare.plan.campaign import Campaign
+from tare.plan.schema import MOST_NODES, MOST_OVERSUBSCRIPTION, Host, size_problem
+from tare.plan.sharing import Sharing
+from tare.records import NATIVE, Analysis, Capacity, CapacityStep, Layout, Ruling, SharingLoss, Way
+from tare.report.capacity import print_capacities, step_said, to_json
+
+_LOOKS = (10, 20, 40)
+"""Blocks after which a number of neighbours is decided, or gets more."""
+_PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityOptions:
+    """Settings of the search."""
+
+    loss: str
+    """Tolerated loss, such as ``10%``."""
+    most: int | None
+    """The largest number of neighbours; ``None``: twice as many as there are processors for."""
+    looks: tuple[int, ...] = _LOOKS
+
+
+def run_capacity(
+    options: WeighOptions, search: CapacityOptions, output: Path | None, image_name: str, shown: Shown
+) -> ExitCode:
+    """Search for each environment and natively, print the answers; a result folder for each number is kept."""
+    limit = _limit(search.loss)
+    options, campaign = composed(options, image_name, shown)
+    alone = campaign.layouts[0]
+    most = _most(search.most, alone)
+    image = image_of(image_name, options, campaign)
+    finder = _Finder(
+        campaign=campaign,
+        alone=alone,
+        folder=output or new_folder("capacity"),
+        image=image,
+        limit=limit,
+        most=most,
+        looks=search.looks,
+        shown=shown,
+    )
+    try:
+        capacities = [finder.capacity(name) for name in finder.names]
+    except KeyboardInterrupt:
+        print(f"interrupted; the same command with --output {finder.folder} goes on", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    _show(capacities, finder.folder, shown)
+    return ExitCode.DONE
+
+
+def _limit(text: str) -> float:
+    """``"10%"`` or ``"0.1"`` as a fraction; ``InputError`` unless it lies above 0."""
+    number = text.strip().removesuffix("%").strip()
+    try:
+        value = float(number) / (_PERCENT if "%" in text else 1)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < _PERCENT:
+        raise InputError(f"--loss: write the tolerated loss such as 10%, not {text!r}")
+    return value
+
+
+def _most(asked: int | None, alone: Layout) -> int:
+    """The largest number of neighbours; ``InputError`` if the host cannot hold so many."""
+    host = Host(len(online_processors()), memory_byte())
+    if asked is None:
+        return max(1, min(2 * host.processors // alone.processors, MOST_NODES) - 1)
+    if problem := size_problem(_together(alone, asked), host):
+        raise InputError(f"--most: with {asked} neighbours the host {problem}")
+    if not 1 <= asked < MOST_OVERSUBSCRIPTION * host.processors:
+        raise InputError(f"--most: must be 1 or more, not {asked}")
+    return asked
+
+
+def _together(alone: Layout, neighbours: int) -> Layout:
+    count = neighbours + 1
+    return Layout(nodes=count, processors=alone.processors, instances=count)
+
+
+@dataclass(kw_only=True)
+class _Finder:
+    """Measures numbers of neighbours, each once for all environments."""
+
+    campaign: Campaign
+    alone: Layout
+    folder: Path
+    image: str
+    limit: float
+    most: int
+    looks: tuple[int, ...]
+    shown: Shown
+    known: dict[int, Analysis] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (NATIVE, *(environment.name for environment in self.campaign.environments))
+
+    def capacity(self, name: str) -> Capacity:
+        """One environment's answer; numbers that another's search has measured are decided first.
+
+        On a host too busy for one number the search ends: it would not be quiet for the next.
+        """
+        steps = {count: self._step(name, count) for count in self.known}
+        while not any(step.withheld for step in steps.values()):
+            count = next_count({n: step.ruling for n, step in steps.items()}, self.most)
+            if count is None:
+                break
+            steps[count] = self._decided(name, count)
+        return answered(name, self.limit, self.most, tuple(steps.values()))
+
+    def _decided(self, name: str, count: int) -> CapacityStep:
+        """Measure until a look decides, or the last is reached."""
+        step = None
+        for blocks in self.looks:
+            analysis = self.known[count] = self._measured(count, blocks)
+            step = self._step(name, count)
+            if step.loss is None:
+                raise HostError(uncompared_said(analysis, ResultFolder(self.folder / f"neighbours-{count}")))
+            if step.ruling is not Ruling.UNDECIDED or step.withheld:
+                break
+        if step is None:
+            raise ValueError("a search needs a look")
+        if not self.shown.quiet:
+            print(f"{one_line(name)}, {step_said(step)}", file=sys.stderr)
+        return step
+
+    def _step(self, name: str, count: int) -> CapacityStep:
+        tests = most_tests(self.most, len(self.looks))
+        return step_of(_loss(self.known[count], name), count, self.limit, tests, self.looks)
+
+    def _measured(self, count: int, blocks: int) -> Analysis:
+        """The result with so many blocks; blocks that it has are not run again."""
+        folder = ResultFolder(self.folder / f"neighbours-{count}")
+        request = Request(
+            campaign=self._of(count), folder=folder, image_name=self.image, pilot=not self.known
+        )
+        added = (
+            added_blocks(request.campaign, read_journal(folder.journal)) if folder.journal.exists() else ()
+        )
+        analysis = self.known.get(count) or run_campaign(request, Progress(shown=self.shown))
+        if (missing := blocks - self.looks[0] - sum(added)) > 0:
+            analysis = run_campaign(replace(request, more=missing), Progress(shown=self.shown))
+        return analysis
+
+    def _of(self, count: int) -> Campaign:
+        together = _together(self.alone, count)
+        return replace(
+            self.campaign,
+            name=f"capacity-{count}",
+            workloads=tuple(replace(workload, way=Way.WHOLE) for workload in self.campaign.workloads),
+            layouts=(self.alone, together),
+            sharings=(Sharing(alone=self.alone, together=(together,)),),
+            blocks=self.looks[0],
+            looks=(self.looks[0],),
+            turns=None,
+        )
+
+
+def _loss(analysis: Analysis, name: str) -> SharingLoss | None:
+    """The environment's loss of the first primary metric."""
+    losses = (loss for loss in analysis.sharing if loss.summary.environment == name and loss.summary.primary)
+    return next(losses, None)
+
+
+def _show(capacities: Sequence[Capacity], folder: Path, shown: Shown) -> None:
+    if shown.as_json:
+        print(json.dumps(to_json(capacities), indent=2))
+        return
+    from tare.commands.console import PlainConsole
+
+    print_capacities(capacities, PlainConsole(), verbose=shown.verbose)
+    print(f"results: {folder}", file=sys.stderr)
