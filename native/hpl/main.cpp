@@ -13,6 +13,7 @@
 
 #include "common/exec.hpp"
 #include "common/json.hpp"
+#include "common/mpi.hpp"
 #include "common/system.hpp"
 #include "hpl/check.hpp"
 #include "hpl/factor.hpp"
@@ -112,8 +113,6 @@ int start(std::span<char* const> words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    const int code = start(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1));
-    MPI_Finalize();
-    return code;
+    const tare::Mpi mpi{&argc, &argv};
+    return start(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1));
 }

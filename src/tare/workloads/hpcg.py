@@ -5,6 +5,7 @@ In: the program's path in the image. Out: its launch, and the file as samples. D
 "High-performance conjugate-gradient benchmark" (2016); the file of HPCG 3.1; docs/hpl.md.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from pydantic import Field
 from tare.errors import WrongOutput
 from tare.records import Direction, Sample
 from tare.untrusted import figure
-from tare.workloads import excerpt, mpi, mpi_job
+from tare.workloads import excerpt, mpi, mpi_job, mpi_program
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 
 RESULT = "hpcg-result.txt"
@@ -31,11 +32,11 @@ _FACTS = {
 _Edge = Annotated[int, Field(ge=16, le=1024, multiple_of=8)]
 
 
-class HpcgOptions(mpi_job.HybridOptions):
-    """Which program, and the part of the domain that each rank has."""
+class HpcgOptions(mpi_program.ProgramOptions):
+    """The part of the domain that each rank has."""
 
-    program: Annotated[str, Field(pattern=r"^/[^\x00]+$")]
-    """Its path in the image, such as ``/opt/hpcg/bin/xhpcg``."""
+    threads: Annotated[int, Field(ge=1)] = 1
+    """Threads per rank, of a program that was built with OpenMP."""
     nx: _Edge = 104
     ny: _Edge = 104
     nz: _Edge = 104
@@ -53,16 +54,10 @@ class Hpcg(WorkloadKind):
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(HpcgOptions, options)
-        ranks = mpi.hybrid(shape, chosen.threads)
         # Any other run time makes HPCG repeat as often as fits into it, so that slower nodes would do less work.
         asked = (f"--nx={chosen.nx}", f"--ny={chosen.ny}", f"--nz={chosen.nz}", "--rt=0")
-        return Job(
-            argv=(*mpi_job.launch(chosen, ranks), chosen.program, *asked),
-            program=chosen.program,
-            check=_GATHER,
-            collect=(RESULT, *mpi_job.collected(chosen)),
-            preflight=mpi.preflight(ranks),
-        )
+        job = mpi_program.job_of(chosen, mpi.hybrid(shape, chosen.threads), asked)
+        return replace(job, check=_GATHER, collect=(RESULT, *job.collect))
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
         chosen = own(HpcgOptions, options)
