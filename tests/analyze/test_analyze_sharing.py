@@ -78,6 +78,14 @@ def test_planted_unfairness_is_found_and_none_is_not(campaigns: list[dict[str, S
     assert all(estimate and estimate.high is not None and estimate.high < 0.06 for estimate in fair)
 
 
+def test_each_instances_variation_is_that_of_its_blocks(campaigns: list[dict[str, SharingLoss]]) -> None:
+    """Drift of the blocks of 5 %, with little noise of each instance."""
+    for name in ("native", "lxc"):
+        for instance in (0, 1):
+            estimates = (sharing_loss[name].variations[instance] for sharing_loss in campaigns)
+            assert coverage(estimates, 0.051) > 0.9
+
+
 def test_jains_index_falls_with_the_spread() -> None:
     sharing_loss = losses(noise=0.0)
     assert sharing_loss["docker"].jain_index is not None

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+import math
+import random
+
 import pytest
 
-from tare.statistics.variance import MOST_ITERATIONS, MeanSquare, best_iterations, combined
+from tare.statistics.variance import MOST_ITERATIONS, MeanSquare, best_iterations, combined, variation
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,23 @@ def test_an_interval_of_a_variance_does_not_go_below_zero() -> None:
     assert estimate.low == 0.0
     assert estimate.high is not None
     assert estimate.high > 0
+
+
+def test_a_coefficient_of_variation_is_covered_as_often_as_its_interval_says() -> None:
+    chance = random.Random(5)  # noqa: S311 - samples, not secrets
+    campaigns = 2000
+    spread = math.sqrt(math.log1p(0.05**2))
+    estimates = [variation([chance.gauss(3.0, spread) for _ in range(10)]) for _ in range(campaigns)]
+    covered = sum((each.low or 1) <= 0.05 <= (each.high or 0) for each in estimates) / campaigns
+    assert covered == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / campaigns))
+
+
+def test_few_values_have_a_coefficient_of_variation_without_an_interval() -> None:
+    few = variation([0.0, 0.1, 0.2, 0.1, 0.0])
+    assert few.point == pytest.approx(math.sqrt(math.expm1(0.007)))
+    assert (few.low, few.high, few.n) == (None, None, 5)
+
+
+def test_equal_values_do_not_vary_and_absurd_ones_give_a_finite_number() -> None:
+    assert variation([1.0] * 8).point == 0.0
+    assert math.isfinite(variation([-700.0, 700.0] * 4).point)

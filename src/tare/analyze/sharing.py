@@ -10,6 +10,7 @@ from tare.records import SharingLoss, SharingSummary
 from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.median import median_estimate
+from tare.statistics.variance import variation
 
 
 def sharing_losses(summaries: Sequence[SharingSummary], margin: float) -> tuple[SharingLoss, ...]:
@@ -26,6 +27,9 @@ def _loss(summary: SharingSummary, margin: float) -> SharingLoss:
         typical=typical,
         word=word_of(typical, joined, margin),
         each=tuple(as_fraction(estimate(between_two(own))) for own in zip(*summary.log_losses, strict=True)),
+        variations=tuple(map(variation, zip(*summary.log_times, strict=True)))
+        if len(summary.blocks) > 1
+        else (),
         beyond_native=as_fraction(estimate(between_two(beyond))) if beyond else None,
         spread=median_estimate(summary.spreads) if summary.spreads else None,
         jain_index=median_estimate(summary.jain_indices) if summary.jain_indices else None,

@@ -162,6 +162,9 @@ class SharingLoss:
     word: Word
     each: tuple[Estimate, ...]
     """The same for each instance."""
+    variations: tuple[Estimate, ...]
+    """The coefficient of variation of each instance's times per work with company, from block to block; empty with one
+    block."""
     beyond_native: Estimate | None
     """How much more is lost than on native; ``None`` for native, or without a common block."""
     spread: Estimate | None

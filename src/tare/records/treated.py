@@ -102,6 +102,8 @@ class SharingSummary:
     """Numbers of the complete blocks."""
     log_losses: tuple[tuple[float, ...], ...]
     """Per block and instance ln(time per work with company) - ln(time per work alone); above 0 is a loss."""
+    log_times: tuple[tuple[float, ...], ...]
+    """Per block and instance ln(time per work with company) in a single trial, which for native is the first of two."""
     beyond_native: tuple[float, ...]
     """Per block that is complete for native too: this environment's loss minus native's, both as logarithms, mean over
     instances; empty for native itself."""

@@ -36,7 +36,8 @@ EXPLANATION = (
 )
 _FAIRNESS = (
     "Spread: (most - least) / mean of the instances' times per work; Jain's index is 1 when all rates are equal; "
-    "noise alone makes some spread. Skew: median and longest delay of an instance's start after the first."
+    "noise alone makes some spread. Skew: median and longest delay of an instance's start after the first. "
+    "CV: coefficient of variation of one instance's times per work from block to block."
 )
 _FIGURES_WIDTH = 64
 """What all but the names take in the wider of the tables."""
@@ -134,6 +135,10 @@ class LossShape(JsonShape):
     word: ByName[Word] = key("as in a verdict")
     withheld: Withheld | None = key("as in a verdict")
     each: list[EstimateShape] = key("the same for each instance, by its number")
+    variations: list[EstimateShape] = key(
+        "coefficient of variation of each instance's times per work with company, from block to block; empty with one "
+        "block"
+    )
     beyond_native: EstimateShape | None = key("how much more is lost than natively; `null` for native")
     spread: EstimateShape | None = key(
         "median of (most - least) / mean of the instances' times per work; `null` with one instance"
@@ -168,7 +173,7 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
         )
         console.print(_title(metric), _losses(metric, width), *_beyond_native(metric), sep="\n")
         if metric.several:
-            console.print("", _fairness(metric, width), sep="\n")
+            console.print("", _fairness(metric, width), *_variations(metric), sep="\n")
     if any(metric.several for metric in shown):
         console.print(Text(f"\n{_FAIRNESS}", style="dim"))
     if hidden := len(metrics) - len(shown):
@@ -207,6 +212,16 @@ def _beyond_native(metric: SharedMetric) -> Iterable[Text]:
             figures = f"{point_percent(beyond)}, interval {interval_percent(beyond)} (n = {beyond.n})"
             name = one_line(loss.summary.environment)
             yield Text(f" {name} beyond native's loss: {figures}", style="dim")
+
+
+def _variations(metric: SharedMetric) -> Iterable[Text]:
+    for loss in metric.losses:
+        if loss.variations:
+            each = ", ".join(
+                f"{point_percent(own).removeprefix('+')} ({interval_percent(own)})" for own in loss.variations
+            )
+            name = one_line(loss.summary.environment)
+            yield Text(f" {name}, CV of each instance: {each}; n = {loss.variations[0].n}", style="dim")
 
 
 def _fairness(metric: SharedMetric, width: int) -> Table:

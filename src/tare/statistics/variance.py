@@ -8,12 +8,16 @@ ranks it needs nearly normal parts.
 """
 
 import math
+import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tare.statistics.distributions import chi_squared_quantile
-from tare.statistics.estimate import LEVEL, Estimate
+from tare.statistics.estimate import LEVEL, Estimate, transformed
 
+FEWEST_VALUES = 6
+"""As many as the other intervals need."""
+_LARGEST_VARIANCE = 700.0
 MOST_ITERATIONS = 1000
 """More iterations per start are not advised: other things drift in the meantime."""
 
@@ -41,6 +45,23 @@ def best_iterations(
         return MOST_ITERATIONS if between_iterations > 0 else 1
     best = math.sqrt(start_cost_s / iteration_cost_s * between_iterations / between_starts)
     return max(1, min(MOST_ITERATIONS, round(best)))
+
+
+def variation(log_values: Sequence[float]) -> Estimate:
+    """The coefficient of variation of values that are given as logarithms: sqrt(exp(s2) - 1), s2 their variance.
+
+    The interval is chi-squared's for the variance of normal logarithms; without one below ``FEWEST_VALUES``.
+    """
+    n = len(log_values)
+    square = MeanSquare(1.0, statistics.variance(log_values), n - 1)
+    squared = combined([square], n)
+    if n < FEWEST_VALUES:
+        squared = replace(squared, low=None, high=None)
+    return transformed(squared, _of_variance)
+
+
+def _of_variance(variance: float) -> float:
+    return math.sqrt(math.expm1(min(variance, _LARGEST_VARIANCE)))
 
 
 def combined(squares: Sequence[MeanSquare], n: int) -> Estimate:

@@ -110,8 +110,9 @@ def _of_pair(
         native = _losses(shared, alone, NATIVE, metric)
         for name in names:
             own = _losses(shared, alone, name, metric)
+            beside = _blocks(shared, name, metric)
             common = () if name == NATIVE else (block for block in own if block in native)
-            fair = [logs for logs in _blocks(shared, name, metric).values() if len(logs[0]) > 1]
+            fair = [logs for logs in beside.values() if len(logs[0]) > 1]
             yield SharingSummary(
                 cells=cells,
                 environment=name,
@@ -121,6 +122,7 @@ def _of_pair(
                 primary=metric.name == primary,
                 blocks=tuple(own),
                 log_losses=tuple(own.values()),
+                log_times=tuple(beside[block][0] for block in own),
                 beyond_native=tuple(fmean(own[block]) - fmean(native[block]) for block in common),
                 spreads=tuple(fmean(map(spread, logs)) for logs in fair),
                 jain_indices=tuple(fmean(map(jain_index, logs)) for logs in fair),
