@@ -122,11 +122,11 @@ class Faults : public Piece {
 
 /// A figure of a file such as smaps_rollup, in KiB (proc_pid_smaps(5)).
 std::optional<std::size_t> figure_kib(std::string_view text, std::string_view label) {
-    const auto at = text.find(label);
-    if (at == std::string_view::npos) {
+    const auto place = text.find(label);
+    if (place == std::string_view::npos) {
         return std::nullopt;
     }
-    const auto rest = trimmed(text.substr(at + label.size()));
+    const auto rest = trimmed(text.substr(place + label.size()));
     return parse_number<std::size_t>(rest.substr(0, rest.find(' ')));
 }
 

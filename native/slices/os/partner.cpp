@@ -41,19 +41,22 @@ void live_as_partner(pid_t parent) {
     ::_exit(0);
 }
 
-}  // namespace
-
-Partner::Partner(const std::function<void()>& work) {
+pid_t start(const std::function<void()>& work) {
     const pid_t parent = ::getpid();
-    process_ = ::fork();
-    if (process_ < 0) {
+    const pid_t partner = ::fork();
+    if (partner < 0) {
         throw_errno("cannot start a partner process");
     }
-    if (process_ == 0) {
+    if (partner == 0) {
         live_as_partner(parent);
         work_and_end(work);
     }
+    return partner;
 }
+
+}  // namespace
+
+Partner::Partner(const std::function<void()>& work) : process_{start(work)} {}
 
 Partner::Partner(Partner&& other) noexcept : process_{std::exchange(other.process_, -1)} {}
 
@@ -119,9 +122,9 @@ bool receive(const FileDescriptor& from, std::span<std::byte> bytes) {
     return true;
 }
 
-void send(const FileDescriptor& to, std::span<const std::byte> bytes) {
+void send(const FileDescriptor& into, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-        const ssize_t count = ::write(to.number(), bytes.data(), bytes.size());
+        const ssize_t count = ::write(into.number(), bytes.data(), bytes.size());
         if (count < 0 && errno != EINTR) {
             throw_errno("cannot write to a partner process");
         }

@@ -31,7 +31,7 @@ class Partner {
     [[nodiscard]] std::int64_t cpu_ns() const;
 
   private:
-    pid_t process_ = -1;
+    pid_t process_;
 };
 
 /// While it exists, the caller and what it starts run on a single processor, the last that it may use: a
@@ -60,6 +60,6 @@ struct Pipe {
 [[nodiscard]] bool receive(const FileDescriptor& from, std::span<std::byte> bytes);
 
 /// Writes all of it; throws `std::system_error`.
-void send(const FileDescriptor& to, std::span<const std::byte> bytes);
+void send(const FileDescriptor& into, std::span<const std::byte> bytes);
 
 }  // namespace tare::slices

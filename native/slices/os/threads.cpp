@@ -26,7 +26,7 @@ class Move {
     }
 
     /// Until it is no longer `whom`'s; says whose it is then.
-    std::uint32_t await_end(Of whom) const {
+    [[nodiscard]] std::uint32_t await_end(Of whom) const {
         std::uint32_t now = whom;
         while ((now = value_.load(std::memory_order_acquire)) == whom) {
             ::syscall(SYS_futex, &value_, FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(whom), nullptr,
@@ -69,7 +69,7 @@ class HandOver final : public Piece {
     void work(std::uint64_t count) override {
         for (std::uint64_t unit = 0; unit < count; ++unit) {
             move_->give(Move::theirs);
-            move_->await_end(Move::theirs);
+            static_cast<void>(move_->await_end(Move::theirs));
         }
         if (moves_ != count) {
             throw std::runtime_error("the other thread did not make every move");
