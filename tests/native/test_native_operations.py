@@ -82,7 +82,7 @@ def test_a_ring_that_lost_a_member_is_an_error_and_not_a_wait(programs: Path) ->
 
 
 def test_where_huge_pages_are_refused_their_operation_says_so(programs: Path) -> None:
-    argv = [programs / "hinder", "--no-huge-pages", programs / "slices"]
+    argv = [str(programs / "hinder"), "--no-huge-pages", str(programs / "slices")]
     turn = "huge-page-fault 2\n"
     done = subprocess.run(argv, input=turn, capture_output=True, text=True, check=False, timeout=20)
     assert (done.returncode, done.stdout) == (1, "")

@@ -52,14 +52,23 @@ def test_a_context_switch_is_a_point_for_each_ring_and_working_set() -> None:
     assert names(pieces=["file-delete"]) == ["file-delete:0", "file-delete:10240"]
 
 
+def test_a_kept_campaign_reads_its_points_again() -> None:
+    kept = options(**SWITCHES).model_dump(mode="json", exclude_none=True)
+    assert kept["ring"] == ["96", "2"]
+    assert OS.pieces(options(**kept)) == OS.pieces(options(**SWITCHES))
+
+
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
         ({"ring": [2]}, 'add pieces = \\["context-switch"\\]'),
         ({"pieces": ["pipe"], "working_set": ["0 B"]}, 'add pieces = \\["context-switch"\\]'),
         ({**SWITCHES, "ring": [2, 2]}, "stands there twice"),
-        ({**SWITCHES, "ring": [97]}, "less than or equal to 96"),
-        ({**SWITCHES, "ring": [0]}, "greater than or equal to 1"),
+        ({**SWITCHES, "ring": [97]}, "97 processes is not from 1 to 96"),
+        ({**SWITCHES, "ring": [True]}, "valid string"),
+        ({**SWITCHES, "ring": ["-1"]}, "match pattern"),
+        ({**SWITCHES, "ring": [2, "02"]}, "stands there twice"),
+        ({**SWITCHES, "ring": [0]}, "0 processes is not from 1 to 96"),
         ({**SWITCHES, "working_set": ["65 KiB"]}, "no multiple of 4 B up to 64 KiB"),
         ({**SWITCHES, "working_set": ["6 B"]}, "no multiple of 4 B up to 64 KiB"),
         ({**SWITCHES, "working_set": ["much"]}, "is not a size"),

@@ -58,6 +58,13 @@ def _names_of_all(value: object) -> object:
     return [piece.name for piece in _OPERATIONS] if value == "all" else value
 
 
+def _texts(value: object) -> object:
+    """Whole numbers as texts: a kept campaign has lists of texts alone."""
+    if not isinstance(value, list):
+        return value
+    return [str(each) if isinstance(each, int) and not isinstance(each, bool) else each for each in value]
+
+
 class OsOptions(SlicesOptions):
     """The operations, and the points of context switches."""
 
@@ -65,8 +72,10 @@ class OsOptions(SlicesOptions):
 
     pieces: Annotated[list[str] | None, BeforeValidator(_names_of_all)] = Field(default=None, min_length=1)
     """Names of operations, or ``"all"``; ``None``: system calls and process start."""
-    ring: list[Annotated[int, Field(ge=1, le=_MOST_RING)]] | None = Field(default=None, min_length=1)
-    """Processes of ``context-switch``; 1: the token passes without a switch. ``None``: ``RINGS``."""
+    ring: Annotated[list[Annotated[str, Field(pattern="^[0-9]{1,2}$")]] | None, BeforeValidator(_texts)] = (
+        Field(default=None, min_length=1)
+    )
+    """Numbers: processes of ``context-switch``; 1: the token passes without a switch. ``None``: ``RINGS``."""
     working_set: list[str] | None = Field(default=None, min_length=1)
     """What each of them sums at every hop; ``None``: ``WORKING_SETS``."""
 
@@ -77,6 +86,9 @@ class OsOptions(SlicesOptions):
         for name, values in (("ring", self._rings), ("working_set", self._sets_byte)):
             if len(set(values)) < len(values):
                 raise ValueError(f"one of {name} stands there twice; keep each once")
+        for ring in self._rings:
+            if not 1 <= ring <= _MOST_RING:
+                raise ValueError(f"a ring of {ring} processes is not from 1 to {_MOST_RING}")
         for size_byte in self._sets_byte:
             if size_byte > _MOST_SET_BYTE or size_byte % _WORD_BYTE:
                 raise ValueError(f"a working set of {size_byte} B is no multiple of 4 B up to 64 KiB")
@@ -84,7 +96,7 @@ class OsOptions(SlicesOptions):
 
     @property
     def _rings(self) -> list[int]:
-        return self.ring or list(RINGS)
+        return [int(ring) for ring in self.ring or RINGS]
 
     @property
     def _sets_byte(self) -> list[int]:
