@@ -89,12 +89,12 @@ Sides tcp_sockets() {
     return {both_ways(std::move(caller)), both_ways(std::move(called))};
 }
 
-using Word = std::array<std::byte, sizeof(std::uint64_t)>;
+using Message = std::array<std::byte, sizeof(std::uint64_t)>;
 
 void answer_words(const Side& side) {
-    Word word{};
+    Message word{};
     while (receive(side.from, word)) {
-        send(side.to, std::bit_cast<Word>(std::bit_cast<std::uint64_t>(word) + 1));
+        send(side.to, std::bit_cast<Message>(std::bit_cast<std::uint64_t>(word) + 1));
     }
 }
 
@@ -114,7 +114,7 @@ class Echo final : public Piece {
     void work(std::uint64_t count) override {
         std::uint64_t answered = 0;
         for (std::uint64_t unit = 0; unit < count; ++unit) {
-            Word word = std::bit_cast<Word>(unit);
+            auto word = std::bit_cast<Message>(unit);
             send(own_.to, word);
             if (!receive(own_.from, word) || std::bit_cast<std::uint64_t>(word) != unit + 1) {
                 throw std::runtime_error("a word came back wrong, or not at all");
