@@ -11,6 +11,7 @@
 #include "common/system.hpp"
 #include "slices/memory/pieces.hpp"
 #include "slices/options.hpp"
+#include "slices/os/makers.hpp"
 #include "slices/pieces.hpp"
 #include "slices/serve.hpp"
 
@@ -23,7 +24,20 @@ Makers makers(const Options& options, const std::string& program, Memory& memory
                   {"system-calls", make_system_calls},
                   {"process-start", [program] { return make_process_start(program); }}};
     makers.merge(memory_makers(memory, options.memory_mib));
+    makers.merge(os_makers(program));
     return makers;
+}
+
+Taken slice(Piece& piece, std::uint64_t count, const WaitedTime& waited) {
+    piece.prepare(count);
+    const std::int64_t partners_ns = piece.partners_cpu_ns();
+    const Meters meters{waited};
+    piece.work(count);
+    Taken taken = meters.taken();
+    taken.cpu_ns += piece.partners_cpu_ns() - partners_ns;
+    taken.checksum = piece.checksum();
+    piece.finish();
+    return taken;
 }
 
 void run(std::span<char* const> arguments) {
@@ -33,12 +47,11 @@ void run(std::span<char* const> arguments) {
     Pieces pieces{makers(options, arguments.front(), memory)};
     serve(options, [&](const Turn& turn) {
         Piece& piece = pieces.use(turn.piece);
-        piece.work(warming_units(turn.count));
-        const Meters meters{waited};
-        piece.work(turn.count);
-        Taken taken = meters.taken();
-        taken.checksum = piece.checksum();
-        return taken;
+        const std::uint64_t warming = warming_units(turn.count);
+        piece.prepare(warming);
+        piece.work(warming);
+        piece.finish();
+        return slice(piece, turn.count, waited);
     });
     pieces.verify();
     if (const auto evidence = memory.evidence(); !evidence.empty()) {

@@ -22,12 +22,19 @@ class Piece {
     Piece& operator=(Piece&&) = delete;
     virtual ~Piece() = default;
 
+    /// Gets ready for `work(count)`, and puts away afterwards what that left. Neither is timed.
+    virtual void prepare(std::uint64_t /*count*/) {}
+    virtual void finish() {}
+
     /// Does exactly so many units of work. Throws `std::exception` when they cannot be done.
     virtual void work(std::uint64_t count) = 0;
 
     /// Of the last `work`: it depends on that work's result and on nothing but its count, so that arms that
     /// did the same say the same. Not timed.
     [[nodiscard]] virtual std::uint64_t checksum() const = 0;
+
+    /// CPU time so far of other processes that take part and live on.
+    [[nodiscard]] virtual std::int64_t partners_cpu_ns() const { return 0; }
 
     /// Checks, once after all turns, what takes too long to be checked after each. Throws `std::exception`.
     virtual void verify() {}

@@ -25,6 +25,7 @@ from tare.analyze import (
     host_shares,
     in_families,
     intervention_verdicts,
+    loss_decisions,
     order_verdicts,
     rankings,
     scenes,
@@ -164,6 +165,8 @@ def _analysed(path: Path) -> Analysis:
     interventions = _interventions(folder, campaign, journal.sessions, analysed)
     suspected = suspicions(scenes(claimed, attributed, evidence, traits(outcomes, LABELS), _traced(folder)))
     ranked = rankings(judged)
+    losses = without_busy_losses(sharing_losses(shared, campaign.margin), arm_loads(outcomes))
+    measured = [environment.name for environment in campaign.environments]
     return Analysis(
         campaign=campaign.name,
         result=str(path),
@@ -180,14 +183,11 @@ def _analysed(path: Path) -> Analysis:
         integrity=journal.integrity,
         busy=busyness(journal.outcomes, journal.sessions, judged),
         spared_trials=spared,
-        decisions=decisions(
-            analysed,
-            looked,
-            campaign.design,
-            [environment.name for environment in campaign.environments],
-            skipped,
+        decisions=(
+            *decisions(analysed, looked, campaign.design, measured, skipped),
+            *loss_decisions(losses, campaign.fail_if, measured),
         ),
-        sharing=without_busy_losses(sharing_losses(shared, campaign.margin), arm_loads(outcomes)),
+        sharing=losses,
         helper_costs=helper_costs(helper_summaries(outcomes)),
         wait_costs=wait_costs(wait_summaries(outcomes)),
         curves=curve_estimates((*curves(outcomes), *curves(swept(outcomes, primary)))),

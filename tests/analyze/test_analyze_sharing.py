@@ -3,12 +3,13 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.sharing_example import PRIMARY, Planted, cells, sharing_outcomes
 
-from tare.analyze import helper_costs, sharing_losses
-from tare.records import Estimate, SharingLoss, Word
+from tare.analyze import helper_costs, loss_decisions, sharing_losses
+from tare.records import Estimate, FailIf, Ruling, SharingLoss, Withheld, Word
 from tare.treat import helper_summaries, sharing_summaries
 
 CAMPAIGNS = 400
@@ -144,3 +145,29 @@ def test_helpers_that_are_not_there_or_not_known_cost_nothing_that_could_be_told
         (0, None, None),
         (None, None, None),
     ]
+
+
+def test_a_condition_on_a_loss_is_answered_for_each_environment_with_its_interval() -> None:
+    measured = list(losses().values())
+    conditions = [
+        FailIf(text="loss > 7%", threshold=0.07, loss=True),
+        FailIf(text="overhead > 7%", threshold=0.07),
+        FailIf(text="lxc loss > 1%", threshold=0.01, loss=True, environment="lxc"),
+    ]
+    answers = loss_decisions(measured, conditions, ["docker", "podman", "lxc"])
+    assert [(each.environment, each.ruling) for each in answers] == [
+        ("docker", Ruling.EXCEEDED),
+        ("podman", Ruling.UNDECIDED),
+        ("lxc", Ruling.UNDECIDED),
+        ("lxc", Ruling.EXCEEDED),
+    ]
+    assert answers[0].sentence.startswith("docker (hpl_flop_per_s of hpl on 1c2p2i): the loss exceeds 7 %: ")
+    assert answers[0].sentence.endswith("(n = 10)")
+
+
+def test_a_busy_host_answers_no_condition_on_a_loss() -> None:
+    busy = [replace(loss, withheld=Withheld.BUSY) for loss in losses().values()]
+    condition = FailIf(text="loss > 7%", threshold=0.07, loss=True)
+    answers = loss_decisions(busy, [condition], ["docker", "lxc"])
+    assert {answer.ruling for answer in answers} == {Ruling.UNDECIDED}
+    assert all("too busy" in answer.sentence for answer in answers)

@@ -51,6 +51,7 @@ _RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
     "compute": ("compute", "compute/alone", _STDOUT, {}),
     "memory": ("memory", "memory/alone", _STDOUT, {}),
     "os": ("os", "os/alone", _STDOUT, {}),
+    "os by name": ("os", "os/everything", _STDOUT, {"pieces": "all"}),
     "messages": ("messages", "messages/two-ranks", _STDOUT, {}),
     "fake": ("fake", "fake/ok", _STDOUT, {}),
 }

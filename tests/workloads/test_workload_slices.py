@@ -15,7 +15,8 @@ from tests.workloads.recorded import SHAPE, recorded
 from tare.errors import InputError, WrongOutput
 from tare.workloads.kind import Options, Output, Span
 from tare.workloads.memory import MEMORY, MemoryOptions
-from tare.workloads.slices import COMPUTE, MESSAGES, OS, Slice, Slices, parse_slice
+from tare.workloads.operations import OS
+from tare.workloads.slices import COMPUTE, MESSAGES, Slice, Slices, parse_slice
 
 SPAN = Span(hosts=("one", "two"), subnet="198.18.0.0/16")
 METRICS = {

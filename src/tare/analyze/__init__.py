@@ -26,7 +26,7 @@ from tare.analyze.order import order_verdicts
 from tare.analyze.papers import replications
 from tare.analyze.percentiles import arm_spreads
 from tare.analyze.ranking import rankings
-from tare.analyze.sharing import sharing_losses
+from tare.analyze.sharing import loss_decisions, sharing_losses
 from tare.analyze.steadiness import steadiness, without_steady_claims
 from tare.analyze.variance import variance_splits
 from tare.analyze.warnings import (
@@ -65,6 +65,7 @@ __all__ = [
     "in_families",
     "intervention_verdicts",
     "look_foresights",
+    "loss_decisions",
     "order_verdicts",
     "overhead",
     "rankings",

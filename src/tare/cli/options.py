@@ -71,7 +71,7 @@ FailIf = Annotated[
     list[str] | None,
     typer.Option(
         metavar="CONDITION",
-        help='End with 1 if so: "overhead > 2%", "docker overhead > 2%"; may be repeated.',
+        help='End with 1 if so: "docker overhead > 2%", "loss > 10%" with neighbours; may be repeated.',
     ),
 ]
 Undecided = Annotated[

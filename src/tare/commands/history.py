@@ -86,9 +86,12 @@ def _conditions(texts: Sequence[str], analyses: Sequence["Analysis"]) -> tuple["
                 '"docker wall_s overhead worse by 2%"'
             )
         try:
-            conditions.append(replace(parse_fail_if(compared, names), text=text.strip()))
+            parsed = parse_fail_if(compared, names)
         except ValueError as error:
             raise InputError(f"--fail-if: {error}") from error
+        if parsed.loss:
+            raise InputError(f"--fail-if: {one_line(text)} is about losses, and a history is of overheads")
+        conditions.append(replace(parsed, text=text.strip()))
     return tuple(conditions)
 
 

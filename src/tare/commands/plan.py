@@ -187,9 +187,9 @@ def _reasons(campaign: Campaign) -> str:
     relative, absolute = campaign.precise_relative * 100, campaign.precise_absolute * 100
     precise = f"its interval is within ±{absolute:g} points, or ±{relative:g} % of the overhead"
     usual = f"when {precise}, or shows that the overhead is within ±{campaign.margin * 100:g} %"
-    if not campaign.fail_if:
+    if not campaign.design.fail_if:
         return usual
-    asked = {condition.environment for condition in campaign.fail_if}
+    asked = {condition.environment for condition in campaign.design.fail_if}
     answered = "as soon as what it is asked for is decided"
     return answered if None in asked else f"{', '.join(sorted(map(str, asked)))} {answered}, others {usual}"
 

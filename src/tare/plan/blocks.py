@@ -16,10 +16,12 @@ MOST_LOOKS = 50
 MOST_BLOCKS = 1000
 Count = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
 _CONDITION = re.compile(
-    r"(?P<what>.*?)\boverhead\s*>\s*(?P<percent>[-+]?\d{1,6}(?:\.\d{1,6})?)\s*%", re.ASCII
+    r"(?P<what>.*?)\b(?P<of>overhead|loss)\s*>\s*(?P<percent>[-+]?\d{1,6}(?:\.\d{1,6})?)\s*%", re.ASCII
 )
 _METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
-_EXAMPLE = 'write such as "overhead > 2%", "docker overhead > 2%" or "docker wall_s overhead > 2%"'
+_EXAMPLE = (
+    'write such as "overhead > 2%", "docker overhead > 2%", "docker wall_s overhead > 2%" or "loss > 10%"'
+)
 _LEAST_PERCENT = -100.0
 _MOST_NAMES = 2
 
@@ -88,6 +90,7 @@ class BlocksTable(StrictTable):
 def parse_fail_if(text: str, environments: Sequence[str]) -> FailIf:
     """Parse ``[ENVIRONMENT] [METRIC] overhead > NUMBER%``; the ``ValueError`` says what is wrong.
 
+    ``loss`` in the place of ``overhead`` is of sharing experiments.
     ``environments`` are the campaign's: a single word outside them is a metric.
     """
     match = _CONDITION.fullmatch(text.strip())
@@ -95,12 +98,18 @@ def parse_fail_if(text: str, environments: Sequence[str]) -> FailIf:
         raise ValueError(f"{shown(text)} is no condition; {_EXAMPLE}")
     percent = float(match["percent"])
     if percent <= _LEAST_PERCENT:
-        raise ValueError(f"{shown(text)}: no overhead is below -100 %")
+        raise ValueError(f"{shown(text)}: no {match['of']} is below -100 %")
     names = match["what"].replace(":", " ").split()
     if len(names) > _MOST_NAMES:
         raise ValueError(f"{shown(text)} names more than an environment and a metric; {_EXAMPLE}")
     environment, metric = _named(names, environments)
-    return FailIf(text=text.strip(), threshold=percent / 100, environment=environment, metric=metric)
+    return FailIf(
+        text=text.strip(),
+        threshold=percent / 100,
+        environment=environment,
+        metric=metric,
+        loss=match["of"] == "loss",
+    )
 
 
 def _named(names: Sequence[str], environments: Sequence[str]) -> tuple[str | None, str | None]:

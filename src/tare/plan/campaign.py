@@ -122,9 +122,17 @@ def asked_user(text: str) -> str:
 def _conditions(texts: Sequence[str], campaign: Campaign) -> tuple[FailIf, ...]:
     names = [environment.name for environment in campaign.environments]
     try:
-        return tuple(parse_fail_if(text, names) for text in texts)
+        conditions = tuple(parse_fail_if(text, names) for text in texts)
     except ValueError as error:
         raise InputError(f"--fail-if: {error}") from error
+    if any(condition.loss for condition in conditions) and not campaign.sharings:
+        raise InputError(f"--fail-if: {_NO_COMPANY}")
+    return conditions
+
+
+_NO_COMPANY = (
+    "a loss is of an instance with company, and the campaign has no [[sharing]]: ask about the overhead"
+)
 
 
 def _preset_source(name: str) -> CampaignSource:
@@ -185,6 +193,8 @@ def _build(
         turns=table.turns.turns,
         auto_slice=table.turns.auto_slice,
     )
+    if any(condition.loss for condition in campaign.fail_if) and not shared:
+        problems.append(Problem(("decision", "fail_if"), _NO_COMPANY))
     if problems:
         raise failure(source.label, problems, source.lines)
     places = {("environment", entry.record.name): entry.position for entry in environments}

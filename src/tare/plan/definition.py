@@ -96,7 +96,7 @@ class Campaign:
             margin=self.margin,
             precise_absolute=self.precise_absolute,
             precise_relative=self.precise_relative,
-            fail_if=self.fail_if,
+            fail_if=tuple(condition for condition in self.fail_if if not condition.loss),
             added_from=self.added_from,
             whole=frozenset(
                 Cell(workload=workload.name, layout=str(setting))

@@ -37,7 +37,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailIf:
-    """The question of ``--fail-if``: whether an overhead exceeds a threshold."""
+    """The question of ``--fail-if``: whether an overhead, or a loss by company, exceeds a threshold."""
 
     text: str
     """As the user wrote it."""
@@ -47,6 +47,8 @@ class FailIf:
     """``None``: all."""
     metric: str | None = None
     """``None``: all primary metrics of each workload."""
+    loss: bool = False
+    """Whether it asks about the loss of a sharing experiment, not about an overhead."""
 
 
 class Ruling(StrEnum):

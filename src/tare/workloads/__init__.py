@@ -16,7 +16,7 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
     {
         "compute": "slices:COMPUTE",
         "memory": "memory:MEMORY",
-        "os": "slices:OS",
+        "os": "operations:OS",
         "messages": "slices:MESSAGES",
         "hpcc": "hpcc:Hpcc",
         "hpl": "hpl:Hpl",

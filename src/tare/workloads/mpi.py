@@ -135,8 +135,12 @@ def _mpirun(shape: Shape, single_copy: SingleCopy, variables: Mapping[str, str])
 
 
 def _here(shape: Shape) -> list[str]:
-    """Start no daemon, so no ssh is needed; control messages need a loopback that is up, data use shared memory."""
+    """Start no daemon, so no ssh is needed; control messages need a loopback that is up, data use shared memory.
+
+    Each instance has its own folder for mpirun's notes: several that make the usual one at once disturb each other.
+    """
     argv = ["--host", f"localhost:{shape.processors}"]
+    argv += _mca("orte_tmpdir_base", f"/tmp/mpirun-{shape.instance}")  # noqa: S108 - of the node, as the usual one
     return argv + _mca("plm", "isolated") + _mca("oob_tcp_if_include", "lo") + _mca("btl", "vader,self")
 
 

@@ -84,13 +84,6 @@ class ComputeOptions(SlicesOptions):
     known = (Piece(name="compute", metric="compute", start_count=2000, alone=True),)
 
 
-class OsOptions(SlicesOptions):
-    known = (
-        Piece(name="system-calls", metric="system calls", start_count=600_000, alone=True),
-        Piece(name="process-start", metric="process start", start_count=100),
-    )
-
-
 class MessagesOptions(SlicesOptions, mpi_job.MpiOptions):
     known = (
         Piece(name="latency", metric="message latency", start_count=50_000),
@@ -198,5 +191,4 @@ def _sample(piece: Piece, slices: list[Slice]) -> Sample:
 
 
 COMPUTE = Slices("compute", "slices", ComputeOptions)
-OS = Slices("os", "slices", OsOptions)
 MESSAGES = Slices("messages", "slices-mpi", MessagesOptions)

@@ -16,7 +16,7 @@ from tare.units import format_byte, parse_byte
 from tare.workloads import excerpt, mpi, mpi_job, profile
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 from tare.workloads.mpiio.metrics import PRIMARY, samples_of
-from tare.workloads.mpiio.result import Result, parse_result, require_asked, require_right
+from tare.workloads.mpiio.result import MpiioResult, parse_result, require_asked, require_right
 
 _LAYER = "/var/tmp"  # noqa: S108 - a folder of every image that any user may write, and no mount of a technology's
 _LIBRARIES = {"ompio": "ompio", "romio": "^ompio"}
@@ -222,7 +222,7 @@ def _folder(options: MpiioOptions) -> str:
     return options.directory or (_LAYER if options.medium == "layer" else ".")
 
 
-def _require_medium(options: MpiioOptions, result: Result, stdout: str) -> None:
+def _require_medium(options: MpiioOptions, result: MpiioResult, stdout: str) -> None:
     """``WrongOutput`` where a file in memory, or a cached one, would pass for a cold or a direct one."""
     kind = _file_system(result)
     if (options.cold or options.direct) and kind in _IN_MEMORY:
@@ -235,7 +235,7 @@ def _require_medium(options: MpiioOptions, result: Result, stdout: str) -> None:
             )
 
 
-def _file_system(result: Result) -> str:
+def _file_system(result: MpiioResult) -> str:
     number = result.file_system
     return "not known" if number is None else _FILE_SYSTEMS.get(number, f"number {number:#x}")
 
@@ -250,7 +250,7 @@ def _calls(options: MpiioOptions) -> dict[str, str]:
     return {"mpiio calls": calls, "mpiio medium": place}
 
 
-def _run_facts(options: MpiioOptions, result: Result) -> dict[str, str]:
+def _run_facts(options: MpiioOptions, result: MpiioResult) -> dict[str, str]:
     files = "a file of each rank" if options.pattern == "own" else f"one file of all ranks, {options.pattern}"
     verified_byte = sum(point.verified_byte for point in result.points)
     facts = {

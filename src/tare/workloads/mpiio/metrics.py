@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from tare.records import Coordinate, Direction, Sample
-from tare.workloads.mpiio.result import PointTimes, Result
+from tare.workloads.mpiio.result import MpiioResult, PointTimes
 
 PRIMARY = "bandwidth_byte_per_s"
 _MOVING = {"write": ("write", "sync"), "read": ("read",)}
 """Operation → the phases after which its bytes are where they belong."""
 
 
-def samples_of(result: Result, records_byte: Sequence[int]) -> list[Sample]:
+def samples_of(result: MpiioResult, records_byte: Sequence[int]) -> list[Sample]:
     """The samples of a run that was found right. Several record sizes make a curve of each metric over ``record``."""
     alone = len(records_byte) == 1
     samples, bandwidths = [], []
@@ -29,7 +29,7 @@ def samples_of(result: Result, records_byte: Sequence[int]) -> list[Sample]:
     return [_rate(PRIMARY, headline, ()), *samples]
 
 
-def _total_bandwidth(result: Result, files: Sequence[PointTimes]) -> float:
+def _total_bandwidth(result: MpiioResult, files: Sequence[PointTimes]) -> float:
     """Bytes of all ranks per time of the slowest, from the first byte to the last phase that they need."""
     phases = _MOVING[result.operation]
     times_s = [
@@ -39,7 +39,7 @@ def _total_bandwidth(result: Result, files: Sequence[PointTimes]) -> float:
 
 
 def _phase_samples(
-    phase: str, result: Result, files: Sequence[PointTimes], at: tuple[Coordinate, ...]
+    phase: str, result: MpiioResult, files: Sequence[PointTimes], at: tuple[Coordinate, ...]
 ) -> Iterator[Sample]:
     """Means over the repetitions; a single rank has no spread over ranks."""
     ranks_s = [point.seconds(phase) for point in files]

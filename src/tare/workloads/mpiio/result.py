@@ -49,7 +49,7 @@ class PointTimes(_MpiioRead):
         return next(each.seconds for each in self.phases if each.phase == phase)
 
 
-class Result(_MpiioRead):
+class MpiioResult(_MpiioRead):
     """One run."""
 
     operation: str
@@ -72,13 +72,13 @@ class Result(_MpiioRead):
         return self.ranks * self.size_byte
 
 
-def parse_result(stdout: str) -> Result:
+def parse_result(stdout: str) -> MpiioResult:
     """The run's one line of JSON; ``WrongOutput`` for anything else."""
     lines = [line for line in stdout.splitlines() if line.startswith('{"program":"mpiio"')]
     if len(lines) != 1:
         raise WrongOutput(f"mpiio printed {len(lines)} lines of results and not one", excerpt.tail(stdout))
     try:
-        return Result.model_validate_json(_checked(lines[0]))
+        return MpiioResult.model_validate_json(_checked(lines[0]))
     except ValueError as error:
         raise WrongOutput("mpiio's line of results cannot be read", excerpt.tail(stdout)) from error
 
@@ -89,14 +89,14 @@ def _checked(line: str) -> str:
     return line
 
 
-def require_asked(result: Result, asked: dict[str, object], stdout: str) -> None:
+def require_asked(result: MpiioResult, asked: dict[str, object], stdout: str) -> None:
     """``WrongOutput`` when another run than the one asked for is reported."""
     for name, value in asked.items():
         if (ran := getattr(result, name)) != value:
             raise WrongOutput(f"{name} = {value} was asked, {ran} ran", excerpt.tail(stdout))
 
 
-def require_right(result: Result, records_byte: Sequence[int], stdout: str) -> None:
+def require_right(result: MpiioResult, records_byte: Sequence[int], stdout: str) -> None:
     """``WrongOutput`` unless every file is there, whole, in order, and every byte of it was verified."""
     wanted = [record for record in records_byte for _ in range(result.repetitions)]
     if [point.record_byte for point in result.points] != wanted:
