@@ -20,6 +20,7 @@ from tare.nodes.unprivileged.limits import command_limits
 from tare.records import Clocks, InstanceRun, User
 from tare.workloads.kind import Job, Options, Output, WorkloadKind
 from tare.workloads.mpi import CLOCK_FAULT, last_words, without_chatter
+from tare.workloads.part_used import idle_facts, part_used
 
 OUTPUT = ".output"
 """Suffix of the folder with the measured command's printed output."""
@@ -171,7 +172,9 @@ def make_instances(
     """All instances in the order of their seats, their input files written."""
     instances = []
     for seat in seats:
-        job = kind.job(options, seat.shape) if resident is None else kind.resident(options, seat.shape)
+        shape = part_used(options, seat.shape)
+        job = kind.job(options, shape) if resident is None else kind.resident(options, shape)
+        job = replace(job, facts={**job.facts, **idle_facts(options, seat.shape)})
         instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration, resident=resident)
         for node in seat.members:
             make_folder(node.spec.work / instance.name, node.owner, instance.job.files)

@@ -16,6 +16,7 @@ from tare.records import Workload
 from tare.workloads import KINDS
 from tare.workloads.kind import Job, WorkloadKind
 from tare.workloads.mpi import LAUNCHER, is_by_image
+from tare.workloads.part_used import part_used
 
 
 def require_launches(campaign: Campaign, image: Image, kinds: Mapping[str, WorkloadKind] = KINDS) -> None:
@@ -33,7 +34,7 @@ def _launched(campaign: Campaign, kinds: Mapping[str, WorkloadKind]) -> Iterator
     }.values():
         kind = kinds[workload.kind]
         options = kind.options_model.model_validate(dict(workload.options))
-        job = kind.job(options, shape_of(setting.layout, setting.limits))
+        job = kind.job(options, part_used(options, shape_of(setting.layout, setting.limits)))
         if job.argv[0] == LAUNCHER:
             yield workload, job
 

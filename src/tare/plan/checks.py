@@ -14,6 +14,7 @@ from tare.plan.trials import plan_block
 from tare.records import Layout, Limits, NetworkKind, Ordering, Workload
 from tare.units import format_byte
 from tare.workloads.kind import WorkloadKind
+from tare.workloads.part_used import part_used
 
 _MOST_TRIALS = 100_000
 
@@ -127,7 +128,7 @@ def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
 def _misfit(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limits) -> TareError | None:
     options = kind.options_model.model_validate(dict(workload.options))
     try:
-        kind.job(options, shape_of(layout, limits))
+        kind.job(options, part_used(options, shape_of(layout, limits)))
     except TareError as error:
         return error
     return None

@@ -11,6 +11,7 @@ from tare.plan.turns import MOST_RUNS, turn_s
 from tare.records import Outcome, Trial, Turns, Way
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
+from tare.workloads.part_used import part_used
 
 NODE_ALLOWANCE_S = 0.3
 """Start and stop of a trial's nodes, until measured: 0.02 s on native, 0.6 s with Docker."""
@@ -95,7 +96,7 @@ def _estimate_s(
         started.add(arm)
         return start_s + _slices_s(trial.turns, len(pieces))
     wanted = [kind.options_model.model_validate(dict(options)) for options in trial.run_options]
-    runs_s = total_s(kind.expected_s(options, shape) for options in wanted)
+    runs_s = total_s(kind.expected_s(options, part_used(options, shape)) for options in wanted)
     if runs_s is None:
         return None
     return runs_s + _start_s(trial)

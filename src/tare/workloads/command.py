@@ -74,6 +74,8 @@ class CommandOptions(Options):
     """By what mpirun, for an MPI program: as Tare starts Open MPI, or as the image's own comes."""
     threads: Annotated[int, Field(ge=1)] = 1
     """Threads per MPI process, which then has as many processors to itself."""
+    ranks: Annotated[int, Field(ge=1)] | None = None
+    """MPI processes of each instance, where its other processors are to idle; ``None``: as many as they hold."""
     turns: bool = False
     """Whether it does one iteration for each line of its standard input, and answers each with a line."""
     profile: bool = False
@@ -121,8 +123,10 @@ class CommandOptions(Options):
             raise ValueError(
                 'launcher = "image" needs mpi = true, and goes without the profiler, which is for Open MPI'
             )
-        if self.threads > 1 and not self.mpi:
-            raise ValueError("threads are those of MPI processes: set mpi = true, or leave them out")
+        if (self.threads > 1 or self.ranks is not None) and not self.mpi:
+            raise ValueError(
+                "threads and ranks are those of MPI processes: set mpi = true, or leave them out"
+            )
         return self
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Common to all kinds that are one MPI program: two options, the launch, and the profile."""
+"""Common to all kinds that are one MPI program: three options, the launch, and the profile."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -13,10 +13,12 @@ from tare.workloads.kind import Options, Output, Shape
 
 
 class MpiOptions(Options):
-    """How messages cross, and whether the profiler watches."""
+    """How messages cross, how many processes there are, and whether the profiler watches."""
 
     single_copy: mpi.SingleCopy = "natural"
     """How large messages cross between ranks: see ``tare.workloads.mpi``."""
+    ranks: Annotated[int, Field(ge=1)] | None = None
+    """Processes of each instance, where its other processors are to idle; ``None``: as many as they hold."""
     profile: bool = False
     """Load Tare's MPI profiler into each rank, which shows where the time goes as further metrics."""
 
