@@ -219,7 +219,9 @@ def _print_cells(campaign: Campaign) -> None:
     for order in campaign.orders:
         name = f"{order.workload.name} by {order.option}"
         description = f"{once}, each in three orders ({order.boots} blocks)"
-        table.add_row(name, str(order.layout), format_byte(campaign.limits.memory_byte), description)
+        table.add_row(
+            name, str(order.layout), format_byte(campaign.limits.of(order.layout).memory_byte), description
+        )
     PlainConsole().print(table)
     limits = campaign.limits
     quota = "no CPU quota" if limits.cpu_quota is None else f"{limits.cpu_quota:g} processors' CPU time"

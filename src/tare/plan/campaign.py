@@ -11,7 +11,7 @@ from tare.errors import CampaignError, InputError
 from tare.nodes.provider import Provider
 from tare.plan import entries
 from tare.plan.blocks import MOST_BLOCKS, DecisionTable, parse_fail_if
-from tare.plan.checks import whole_problems
+from tare.plan.checks import memory_problems, whole_problems
 from tare.plan.definition import Campaign, differences, shape_of
 from tare.plan.experiments import orders, sharings
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
@@ -174,7 +174,7 @@ def _build(
         environments=tuple(entry.record for entry in environments if entry.measured),
         layouts=_layouts(table.layouts, shared),
         workloads=tuple(entry.record for entry in workloads if entry.measured),
-        limits=table.limits.limits(host),
+        limits=table.limits.limits(host, max(layout.nodes for layout in _layouts(table.layouts, shared))),
         blocks=table.blocks.planned[-1],
         looks=table.blocks.planned,
         precise_absolute=table.blocks.precision.absolute,
@@ -199,7 +199,7 @@ def _build(
         raise failure(source.label, problems, source.lines)
     places = {("environment", entry.record.name): entry.position for entry in environments}
     places |= {("workload", entry.record.name): entry.position for entry in workloads}
-    if problems := whole_problems(campaign, providers, kinds, places):
+    if problems := [*memory_problems(campaign, host), *whole_problems(campaign, providers, kinds, places)]:
         raise failure(source.label, problems, source.lines)
     return campaign
 

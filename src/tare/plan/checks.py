@@ -8,7 +8,7 @@ from tare.errors import TareError
 from tare.nodes.provider import Provider
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.problems import Problem, printable, shown
-from tare.plan.schema import LEAST_MEMORY_BYTE
+from tare.plan.schema import LEAST_MEMORY_BYTE, Host
 from tare.plan.sharing import Sharing
 from tare.plan.trials import plan_block
 from tare.records import Layout, Limits, NetworkKind, Ordering, Workload
@@ -49,6 +49,21 @@ def whole_problems(
     problems += sharing_problems(campaign)
     problems += _few_blocks(campaign)
     return problems or _unfit_workloads(campaign, kinds, places)
+
+
+def memory_problems(campaign: Campaign, host: Host) -> Iterator[Problem]:
+    """Find settings whose nodes together, by ``memory_per_node``, have more memory than the host."""
+    each_byte = campaign.limits.node_memory_byte
+    if each_byte is None:
+        return
+    for setting in campaign.settings:
+        nodes = setting.layout.nodes + (setting.company.count if setting.company else 0)
+        if nodes * each_byte > host.memory_byte:
+            text = (
+                f"{nodes} nodes of {format_byte(each_byte)} in {setting} need more than this host's "
+                f"{format_byte(host.memory_byte)}"
+            )
+            yield Problem(("limits", "memory_per_node"), text)
 
 
 def _few_blocks(campaign: Campaign) -> list[Problem]:
@@ -119,7 +134,12 @@ def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
         yield f"in layout {setting}", workload, setting.layout, setting.limits
     for order in campaign.orders:
         for value in order.values:
-            yield f"with {order.option} = {value}", order.runs(value), order.layout, campaign.limits
+            yield (
+                f"with {order.option} = {value}",
+                order.runs(value),
+                order.layout,
+                campaign.limits.of(order.layout),
+            )
     for setting in campaign.settings:
         if setting.company:
             yield f"as neighbour in {setting}", setting.company.workload, *setting.neighbour_node
@@ -138,6 +158,9 @@ def sharing_problems(campaign: Campaign) -> Iterator[Problem]:
     """Find instances that would get too little or unequal parts, and trials that could not be told apart."""
     for position, sharing in enumerate(campaign.sharings):
         path = ("sharing", position)
+        if campaign.limits.node_memory_byte is not None:
+            yield from _uneven_memory(sharing, path)
+            continue
         share_byte = sharing.instance_memory_byte(campaign.limits.memory_byte) // sharing.alone.nodes
         if share_byte < LEAST_MEMORY_BYTE:
             text = (
@@ -153,6 +176,15 @@ def sharing_problems(campaign: Campaign) -> Iterator[Problem]:
             yield Problem(path, text)
     if name := _repeated_name(campaign):
         yield Problem(("sharing",), f"two trials would be called {name}; rename an environment or a workload")
+
+
+def _uneven_memory(sharing: Sharing, path: tuple[str | int, ...]) -> Iterator[Problem]:
+    if uneven := _uneven_nodes(sharing):
+        text = (
+            f"limits.memory_per_node is of a node, so an instance would get less of it in {uneven} than in "
+            f"{sharing.alone}; give limits.memory, or the instances nodes of their own"
+        )
+        yield Problem(path, text)
 
 
 def _uneven_nodes(sharing: Sharing) -> str | None:

@@ -188,6 +188,7 @@ class LimitsTable(StrictTable):
     """``[limits]``: the same for every environment, including native."""
 
     memory: Memory | None = None
+    memory_per_node: Memory | None = None
     shm: Size | None = None
     cpu_quota: float | None = Field(default=None, ge=_LEAST_CPU_QUOTA, allow_inf_nan=False)
     time: Duration = _DEFAULT_TIME_S
@@ -200,20 +201,26 @@ class LimitsTable(StrictTable):
 
     @model_validator(mode="after")
     def _shm_fits(self, info: ValidationInfo) -> Self:
+        if self.memory is not None and self.memory_per_node is not None:
+            raise ValueError("memory is of all nodes together and memory_per_node of each: give one of them")
         if self.shm is None:
             return self
-        memory_byte = self.memory or default_memory_byte(_host(info))
+        memory_byte = self.memory_per_node or self.memory or default_memory_byte(_host(info))
         if self.shm > memory_byte:
             raise ValueError(
                 f"shm of {format_byte(self.shm)} is more than the memory of {format_byte(memory_byte)}"
             )
         return self
 
-    def limits(self, host: Host) -> Limits:
+    def limits(self, host: Host, nodes: int = 1) -> Limits:
+        """The limits where the largest layout has as many ``nodes``."""
         memory_byte = self.memory or default_memory_byte(host)
-        shm_byte = self.shm or min(_DEFAULT_SHM_BYTE, memory_byte // 2)
+        if self.memory_per_node is not None:
+            memory_byte = nodes * self.memory_per_node
+        shm_byte = self.shm or min(_DEFAULT_SHM_BYTE, (self.memory_per_node or memory_byte) // 2)
         return Limits(
             memory_byte=memory_byte,
+            node_memory_byte=self.memory_per_node,
             shm_byte=shm_byte,
             cpu_quota=self.cpu_quota,
             time_s=self.time,

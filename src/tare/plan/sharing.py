@@ -97,7 +97,7 @@ def _by_layout(layouts: Sequence[Layout], sharings: Sequence[Sharing], limits: L
             own = _scaled(limits, alone, layout.instances, sharings)
             yield Setting(layout=layout, limits=own, alone=alone)
         else:
-            yield Setting(layout=layout, limits=limits)
+            yield Setting(layout=layout, limits=limits.of(layout))
 
 
 def _by_neighbour(sharings: Sequence[Sharing], limits: Limits) -> Iterator[Setting]:
@@ -110,6 +110,8 @@ def _by_neighbour(sharings: Sequence[Sharing], limits: Limits) -> Iterator[Setti
 
 def _scaled(limits: Limits, alone: Layout, instances: int, sharings: Sequence[Sharing]) -> Limits:
     """Scale the limits; tables with the same instance are one experiment, with the same memory in all of them."""
+    if limits.node_memory_byte is not None:
+        return replace(limits, memory_byte=instances * alone.nodes * limits.node_memory_byte)
     shares = [
         sharing.instance_memory_byte(limits.memory_byte) for sharing in sharings if sharing.alone == alone
     ]

@@ -52,7 +52,7 @@ def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iter
             replicate=0,
             layout=order.layout,
             workload=order.workload,
-            limits=campaign.limits,
+            limits=campaign.limits.of(order.layout),
             series=series,
         )
 

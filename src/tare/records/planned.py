@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self, TypeAlias
 
@@ -210,6 +210,14 @@ class Limits:
     storage: Storage = Storage.TMPFS
     """Storage below every environment's throw-away layer."""
     bounds: Bounds = Bounds()
+    node_memory_byte: int | None = None
+    """Memory of each node, whatever their number; ``memory_byte`` is then that of the nodes of a layout."""
+
+    def of(self, layout: Layout) -> Self:
+        """The limits of a trial in a layout."""
+        if self.node_memory_byte is None:
+            return self
+        return replace(self, memory_byte=self.node_memory_byte * layout.nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
