@@ -62,3 +62,9 @@ def test_what_turns_alone_measure_is_refused_where_nothing_takes_turns(
 def test_work_of_several_processes_has_no_time_of_its_own_to_be_judged(metric: str, tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="does not measure"):
         load(tmp_path, f'primary = "{metric}"', TEXT.replace("compute", "os"))
+
+
+def test_a_curve_is_no_figure_and_the_range_that_would_be_is_named(tmp_path: Path) -> None:
+    own = 'pieces = ["context-switch"]\nprimary = "context switch"'
+    with pytest.raises(CampaignError, match=r"'context switch' has points.*ranges\.\"context switch, all\""):
+        load(tmp_path, own, TEXT.replace("compute", "os"))

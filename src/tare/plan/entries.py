@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``[[environment]]`` and ``[[workload]]`` tables to records, with all problems collected."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -225,12 +225,20 @@ def _primary_problems(
         return [Problem((*path, "primary"), f"{_NEEDS_TURNS}; leave out iterations")]
     pieces = kind.pieces(kind.options_model.model_validate(dict(options)))
     joined = [each.name for each in kind.ranges(kind.options_model.model_validate(dict(options)))]
-    slices = [metric for piece in pieces for metric in (*piece.metrics, *joined)]
+    slices = [*joined, *(metric for piece in pieces if not piece.coordinates for metric in piece.metrics)]
+    curves = {metric for piece in pieces if piece.coordinates for metric in piece.metrics}
     return [
-        Problem((*path, "primary"), f"{kind.name} does not measure {shown(name)}{nearest(name, slices)}")
+        Problem((*path, "primary"), _no_figure(kind, name, slices, curves))
         for name in primary
-        if slices and name not in slices
+        if pieces and name not in slices
     ]
+
+
+def _no_figure(kind: WorkloadKind, name: str, figures: Sequence[str], curves: Container[str]) -> str:
+    if name in curves:
+        example = f'ranges."{name}, all" = {{ metric = "{name}", ... }}'
+        return f"{shown(name)} has points and no figure of its own; name a range of it, such as {example}"
+    return f"{kind.name} does not measure {shown(name)}{nearest(name, figures)}"
 
 
 _NEEDS_TURNS = "the CPU time and the net time of a slice are measured by turns alone"
