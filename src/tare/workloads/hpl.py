@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tare.errors import InputError, WrongOutput
 from tare.host.facts import cpu_flags
 from tare.records import Direction, Sample
+from tare.units import MEBIBYTE
 from tare.untrusted import from_json
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.hpcc import BlasOptions, blas_facts, blas_variables
@@ -20,7 +21,9 @@ from tare.workloads.hpcc.input import BYTE_PER_WORD, check_fits, problem_size, p
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 
 MOST_FILLED = 0.9
-"""Fraction of the memory that matrix and buffers may take when Tare chooses N."""
+"""Fraction of the memory that everything may take when Tare chooses N."""
+_PROCESS_BYTE = 24 * MEBIBYTE
+"""Memory of a process without the matrix and its buffers: twice what Open MPI 4.1.4 and OpenBLAS 0.3.21 took."""
 _Count = Annotated[int, Field(gt=0)]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -139,15 +142,13 @@ def parse_result(stdout: str) -> HplResult:
 
 
 def _size(options: HplOptions, shape: Shape) -> int:
-    """N, if nobody chose it, such that the matrix with its buffers leaves a tenth of the memory."""
+    """N, if nobody chose it, such that the matrix with its buffers and processes leaves a tenth of the memory."""
     if options.problem_size is not None:
         return options.problem_size
     block, grid = options.block_size, _grid(options, shape.processors)
+    left_byte = MOST_FILLED * shape.memory_byte - shape.processors * _PROCESS_BYTE
     size = problem_size(options.memory_fraction * shape.memory_byte, block)
-    while (
-        size > block
-        and BYTE_PER_WORD * size**2 + _buffers_byte(size, block, grid) > MOST_FILLED * shape.memory_byte
-    ):
+    while size > block and BYTE_PER_WORD * size**2 + _buffers_byte(size, block, grid) > left_byte:
         size -= block
     return size
 
