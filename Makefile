@@ -90,7 +90,9 @@ test-aarch64:
 test-fresh: wheel
 	scripts/test-fresh-roots build/dist/tare-*.whl
 
-wheel: venv
+# The packages of the development alone read requirements.
+wheel:
+	@scripts/make-venv dev
 	$(BIN)/python -m scripts.supply.wheel
 
 packages: wheel
