@@ -48,6 +48,26 @@ _RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
         {"benchmark": "cg", "problem_class": "S", "profile": True},
     ),
     "npb-reference": ("npb-reference", "npb-reference/cg-two-ranks", _STDOUT, {"program": "/cg"}),
+    "files": (
+        *("files", "files/matrix", "fio.json"),
+        {
+            "sizes": ["64 KiB"],
+            "records": ["64 KiB"],
+            "operations": ["write", "read", "random_write"],
+        },
+    ),
+    "files' fsync": (
+        *("files", "files/whole-files", "fio.json"),
+        {"operations": ["fsync", "create", "stat", "unlink"], "files": 100, "records": ["4 KiB"]},
+    ),
+    "iozone": ("iozone", "iozone/matrix", _STDOUT, {"largest": "1 MiB"}),
+    "iperf3": (
+        "iperf3",
+        "iperf3/udp-two-nodes",
+        _STDOUT,
+        {"protocol": "udp", "amount": "32 MiB", "rate": 1e9},
+    ),
+    "sockperf": ("sockperf", "sockperf/udp-two-nodes", _STDOUT, {}),
     "compute": ("compute", "compute/alone", _STDOUT, {}),
     "memory": ("memory", "memory/alone", _STDOUT, {}),
     "os": ("os", "os/alone", _STDOUT, {}),

@@ -16,7 +16,9 @@ from tare.units import GIBIBYTE
 
 SUITE = "bookworm"
 PACKAGES = (
+    "fio",
     "hpcc",
+    "iperf3",
     "iproute2",
     "iputils-ping",
     "libopenblas0-serial",
@@ -26,6 +28,7 @@ PACKAGES = (
     "netpipe-tcp",
     "openmpi-bin",
     "python3",
+    "sockperf",
     "util-linux",
 )
 BUILDER_PACKAGES = ("cmake", "coreutils", "dash", "g++", "libopenmpi-dev", "ninja-build")

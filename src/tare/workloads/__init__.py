@@ -28,6 +28,10 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
         "osu": "osu:Osu",
         "npb": "npb:Npb",
         "npb-reference": "npb_reference:NpbReference",
+        "files": "files:FioFiles",
+        "iozone": "iozone:Iozone",
+        "iperf3": "iperf3:Iperf3",
+        "sockperf": "sockperf:Sockperf",
         "command": "command:AnyCommand",
         "fake": "fake:FakeWorkload",
     },
@@ -41,15 +45,25 @@ def pieces_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> 
 
 
 def primary_metrics(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[str, ...]:
-    """The campaign's declared metrics, else those of its slices or its kind's own, and of its ranges."""
-    figures = [piece.metric for piece in pieces_of(workload, kinds) if not piece.coordinates]
+    """The campaign's declared metrics, else those of its slices or its kind's own, and of its ranges.
+
+    A kind with ranges has its primary metric among them, if the options leave that one.
+    """
+    pieces = pieces_of(workload, kinds)
+    figures = [piece.metric for piece in pieces if not piece.coordinates]
     joined = [each.name for each in ranges_of(workload, kinds)]
-    own = figures or ([] if pieces_of(workload, kinds) else [kinds[workload.kind].primary_metric])
+    own = figures or (
+        [] if pieces or _usual_ranges(workload, kinds) else [kinds[workload.kind].primary_metric]
+    )
     return workload.primary or tuple(dict.fromkeys((*own, *joined)))
 
 
 def ranges_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[Range, ...]:
     """The figures over ranges of its curves: the kind's, then the campaign's, which replace those of their name."""
-    kind = kinds[workload.kind]
-    usual = kind.ranges(kind.options_model.model_validate(dict(workload.options)))
+    usual = _usual_ranges(workload, kinds)
     return tuple({each.name: each for each in (*usual, *workload.ranges)}.values())
+
+
+def _usual_ranges(workload: Workload, kinds: Mapping[str, WorkloadKind]) -> tuple[Range, ...]:
+    kind = kinds[workload.kind]
+    return kind.ranges(kind.options_model.model_validate(dict(workload.options)))

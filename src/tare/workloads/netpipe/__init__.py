@@ -16,8 +16,8 @@ from pydantic import Field, model_validator
 from tare.errors import InputError, WrongOutput
 from tare.records import Sample
 from tare.units import MEBIBYTE, format_byte
-from tare.workloads import excerpt, mpi, mpi_job
-from tare.workloads.kind import Job, Options, Output, Shape, Span, WorkloadKind, own
+from tare.workloads import client_server, excerpt, mpi, mpi_job
+from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 from tare.workloads.netpipe.output import parse_points, samples_of
 
 OUTPUT = "np.out"
@@ -165,15 +165,10 @@ def _tcp(options: NetpipeOptions, shape: Shape) -> tuple[str, ...]:
 
     It gives up if nobody listens yet, so it is restarted. Instances that share a loopback have a port each.
     """
-    receiver = "127.0.0.1" if shape.span is None else _last_node(shape.span)
+    receiver = "127.0.0.1" if shape.span is None else client_server.last_node(shape.span)
     side = ("NPtcp", "-P", str(_PORT + shape.instance), *_asked(options))
     patient = (f"{shape.tools_directory}/again", str(_NOBODY_LISTENS), str(_LISTEN_LIMIT_S))
     return mpi.launch_each(((*patient, *side, "-h", receiver, "-o", OUTPUT), side), shape)
-
-
-def _last_node(span: Span) -> str:
-    """The last node, by its address if known: nodes on other hosts cannot resolve node names."""
-    return (span.addresses[-1] if span.addresses else None) or span.hosts[-1]
 
 
 def _socket_buffers(stderr: str) -> dict[str, str]:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client and a server that know nothing of MPI, launched as one job of two processes: in one node, or in two."""
+
+from tare.errors import InputError
+from tare.workloads import mpi
+from tare.workloads.kind import Shape, Span
+
+PROCESSES = 2
+SERVER = "{server}"
+"""In a client's command: the server's address as a number, which ``meet`` puts there."""
+_SERVICE_PORT, _MEETING_PORT = 5200, 6200
+"""Of the first instance: instances that share a loopback have ports of their own."""
+
+
+def service_port(shape: Shape) -> int:
+    """Where the server listens."""
+    return _SERVICE_PORT + shape.instance
+
+
+def last_node(span: Span) -> str:
+    """The last node, by its address if known: nodes on other hosts cannot resolve node names."""
+    return (span.addresses[-1] if span.addresses else None) or span.hosts[-1]
+
+
+def launch(client: tuple[str, ...], server: tuple[str, ...], shape: Shape) -> tuple[str, ...]:
+    """The argv that starts both, the client in the first node, where the job's folder is.
+
+    ``meet`` starts the client once the server listens, and ends the server after the client.
+    """
+    meet, port = f"{shape.tools_directory}/meet", str(_MEETING_PORT + shape.instance)
+    host = "127.0.0.1" if shape.span is None else last_node(shape.span)
+    called = (meet, "call", host, port, *client)
+    return mpi.launch_each((called, (meet, "serve", port, str(service_port(shape)), *server)), shape)
+
+
+def require_pair(kind: str, shape: Shape) -> None:
+    """Raise ``InputError`` unless an instance has a processor for each side."""
+    if shape.processors != PROCESSES:
+        raise InputError(
+            f"{kind} is a client and a server, a processor for each, and an instance has {shape.processors} here;"
+            " layouts that fit: 1c2p1i in one node, 2c1p1i between two, 1c4p2i for two pairs"
+        )
