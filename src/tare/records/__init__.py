@@ -133,6 +133,7 @@ from tare.records.planned import (
     Bounds,
     Environment,
     Layout,
+    Level,
     Limits,
     Neighbour,
     NetworkKind,
@@ -146,6 +147,7 @@ from tare.records.planned import (
     User,
     Workload,
     check_user,
+    levels_text,
 )
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
@@ -160,6 +162,7 @@ from tare.records.treated import (
     CurvePoint,
     Exclude,
     Exclusions,
+    FactorCells,
     HelperSummary,
     SharedCell,
     SharingSummary,
@@ -251,6 +254,7 @@ __all__ = [
     "ExpectedBlocks",
     "Explanation",
     "FactDifference",
+    "FactorCells",
     "FailIf",
     "FailureCount",
     "FailureRate",
@@ -281,6 +285,7 @@ __all__ = [
     "IterationSeries",
     "Lack",
     "Layout",
+    "Level",
     "Levels",
     "Limits",
     "Look",
@@ -368,6 +373,7 @@ __all__ = [
     "Workload",
     "check_user",
     "is_without_load",
+    "levels_text",
 ]
 
 SCHEMA = 1

@@ -2,7 +2,7 @@
 """What a campaign requests: environments, layouts, workloads, limits, users, and the resulting trials."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self, TypeAlias
@@ -113,6 +113,27 @@ class Layout:
 
     def __str__(self) -> str:
         return f"{self.nodes}c{self.processors}p{self.instances}i"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One level of a factor: what varies, and what it is here (docs/factors.md)."""
+
+    key: str
+    text: str
+    """As people write the value; no two levels of a factor have the same."""
+    number: float | None = None
+    """``None``: the levels are names."""
+    unit: str | None = None
+    """Such as ``"B"``; ``None``: a count, or no number."""
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.text}"
+
+
+def levels_text(levels: Sequence[Level]) -> str:
+    """Such as ``[memory=256 MiB, class=A]``, to follow a layout; empty without levels."""
+    return f"[{', '.join(map(str, levels))}]" if levels else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +277,8 @@ class Trial:
     """``None``: not a trial of an order experiment."""
     turns: Turns | None = None
     """How it takes turns with the other arms of its block; ``None``: it runs by itself."""
+    levels: tuple[Level, ...] = ()
+    """Of the campaign's factors, whose values its workload, limits and environment have already."""
 
     def __post_init__(self) -> None:
         if self.block < 0 or self.slot < 0 or self.replicate not in {0, 1}:
@@ -265,10 +288,16 @@ class Trial:
 
     @property
     def setting(self) -> str:
-        """The name of the cell: the layout, and the neighbour beside it or the order of its runs."""
+        """The name of the cell: the layout, with the neighbour, the order of its runs or its levels."""
         if self.series is not None:
             return f"{self.layout}~{self.series.ordering}"
-        return str(self.layout) if self.neighbour is None else f"{self.layout}+{self.neighbour}"
+        company = "" if self.neighbour is None else f"+{self.neighbour}"
+        return f"{self.layout}{company}{levels_text(self.levels)}"
+
+    @property
+    def program(self) -> str:
+        """What is calibrated once: the workload at its levels, in any layout and environment."""
+        return f"{self.workload.name}{levels_text(self.levels)}"
 
     @property
     def run_options(self) -> tuple[Mapping[str, OptionValue], ...]:
