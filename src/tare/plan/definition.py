@@ -157,6 +157,17 @@ class Campaign:
         )
 
     @property
+    def workloads_at_levels(self) -> tuple[Workload, ...]:
+        """The measured workloads, each at all its levels under the same name."""
+        return tuple(
+            at_levels(workload, chosen)
+            for workload in self.workloads
+            for chosen in chosen_combinations(
+                [own for own in self.factors if own.of is Of.WORKLOAD], workload
+            )
+        )
+
+    @property
     def has_quota(self) -> bool:
         """Whether any trial has a CPU quota."""
         own = (setting.limits.cpu_quota for _, setting in self.cells)

@@ -158,6 +158,7 @@ def cells_by_level(
                 key=factor.key,
                 levels=tuple(level for level in factor.levels if level in by_level),
                 cells=tuple(tuple(by_level[level]) for level in factor.levels if level in by_level),
+                environments=factor.names if factor.of in {Of.NETWORK, Of.ENVIRONMENT} else (),
             )
 
 

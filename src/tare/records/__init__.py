@@ -70,6 +70,7 @@ from tare.records.comparisons import (
     Treatment,
 )
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
+from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
 from tare.records.imported import (
@@ -243,6 +244,8 @@ __all__ = [
     "CurvePoint",
     "Damage",
     "Decision",
+    "Dependence",
+    "DependenceWord",
     "Design",
     "Dimension",
     "Direction",
@@ -286,6 +289,7 @@ __all__ = [
     "Lack",
     "Layout",
     "Level",
+    "LevelOverhead",
     "Levels",
     "Limits",
     "Look",

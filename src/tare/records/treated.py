@@ -99,6 +99,8 @@ class FactorCells:
     levels: tuple[Level, ...]
     cells: tuple[tuple[Cell, ...], ...]
     """For each level: one cell, or one for each combination of the other factors' levels."""
+    environments: tuple[str, ...] = ()
+    """Those that the factor changes; empty: all, and native too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from tare.statistics.estimate import LEVEL
 
 Floats = NDArray[np.float64]
 _DRAWS = 1999
+_ROUNDING = 1e-9
 _SEED = 1
 """The same blocks always give the same band."""
 _MOST_NUMBERS = 1 << 22
@@ -49,12 +50,32 @@ def band(log_ratios: Any, controls: Any, error: float = 1 - LEVEL) -> Band | Non
     return Band(low=centre - half_width, high=centre + half_width)
 
 
+def exchange_p(log_ratios: Any, controls: Any) -> float | None:
+    """P-value of "all means are 0", by the largest of them in standard errors; ``None`` with too few blocks.
+
+    If they are, the three runs of a block are alike and any of them could have been "the environment", so that the
+    p-value holds exactly. The arguments are those of ``band``.
+    """
+    ratios, apart = (np.asarray(each, dtype=np.float64) for each in (log_ratios, controls))
+    n = len(ratios)
+    if n < LEAST_BLOCKS or not ratios.shape[1]:
+        return None
+    measured = float(_studentized([np.ones((1, n))], [ratios]).max())
+    as_large = _largest(ratios, apart) >= measured * (1 - _ROUNDING)
+    return float((1 + as_large.sum()) / (1 + _DRAWS))
+
+
 def _standard_error(values: Floats) -> Floats:
     return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def _quantile(moved: Floats, apart: Floats, error: float) -> float:
     """Of the largest absolute mean in standard errors."""
+    return float(np.quantile(_largest(moved, apart), 1 - error, method="higher"))
+
+
+def _largest(moved: Floats, apart: Floats) -> Floats:
+    """The largest absolute mean in standard errors, in each draw of who was "the environment"."""
     n, points = moved.shape
     drawn = np.random.default_rng(_SEED).integers(0, 3, size=(_DRAWS, n))
     chosen = [(drawn == role).astype(np.float64) for role in range(3)]
@@ -64,7 +85,7 @@ def _quantile(moved: Floats, apart: Floats, error: float) -> float:
         part = slice(first, first + at_once)
         statistic = _studentized(chosen, _by_role(moved[:, part], apart[:, part]))
         np.maximum(largest, statistic.max(axis=1), out=largest)
-    return float(np.quantile(largest, 1 - error, method="higher"))
+    return largest
 
 
 def _by_role(moved: Floats, apart: Floats) -> list[Floats]:
