@@ -1,61 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Factors in whole campaigns with fakes: what grows with a level is found, what does not is not claimed."""
+"""Factors in a whole campaign with fakes: what grows with a level is found, what does not is not claimed."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tare.pipeline import run_campaign
-from tare.plan.campaign import Campaign
-from tare.plan.factors import Factor, Of
-from tare.plan.trials import plan_trials
-from tare.records import Analysis, DependenceWord, Dimension, Level
-from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
+from tare.plan.campaign import load_campaign
+from tare.records import NATIVE, DependenceWord, Dimension, Status, Word
+from tests.fake_campaign import Listener, fake_request
 
 pytestmark = pytest.mark.usefixtures("fake_image")
-SLOWDOWN = Factor(
-    key="slowdown",
-    of=Of.ENVIRONMENT,
-    levels=tuple(Level(key="slowdown", text=text, number=float(text)) for text in ("0.02", "0.1", "0.3")),
-    values=(0.02, 0.1, 0.3),
-    names=("grows",),
-)
-MEMORY = Factor(
-    key="memory",
-    of=Of.LIMIT,
-    levels=tuple(
-        Level(key="memory", text=f"{size} MiB", number=float(size << 20), unit="B") for size in (128, 256)
-    ),
-    values=(128 << 20, 256 << 20),
-)
-BEHAVIOUR = Factor(
-    key="sleep_s",
-    of=Of.WORKLOAD,
-    levels=(Level(key="sleep_s", text="short"), Level(key="sleep_s", text="long")),
-    values=(0.0, 0.01),
-    names=("work",),
-)
+FILE = """\
+name = "varied"
+seed = 1
+blocks = 6
+
+[limits]
+memory = "256 MiB"
+
+[[environment]]
+technology = "fake"
+name = "grows"
+slowdown = 0.1
+
+[[workload]]
+name = "fake"
+noise = 0.005
+
+[[factor]]
+key = "slowdown"
+levels = [0.02, 0.2]
+
+[[factor]]
+key = "value"
+levels = [1.0, 2.0]
+"""
 
 
-def campaign(*factors: Factor, noise: float = 0.005) -> Campaign:
-    return replace(
-        fake_campaign(
-            fake_environment("grows", slowdown=0.1),
-            fake_environment("steady", slowdown=0.1),
-            workload=fake_workload(noise=noise, seed=None) if False else fake_workload(noise=noise),
-        ),
-        factors=factors,
-    )
+def test_what_grows_with_a_level_is_found_and_what_does_not_is_not_claimed(tmp_path: Path) -> None:
+    (tmp_path / "varied.toml").write_text(FILE)
+    campaign = load_campaign(tmp_path / "varied.toml", host_processors=1, host_memory_byte=1 << 31)
+    request = fake_request(campaign, tmp_path / "result")
+    analysis = run_campaign(request, Listener())
+    runs = Counter((each.trial.setting, each.trial.environment.name) for each in analysis.outcomes)
+    assert len(runs) == 8
+    assert {count for (_, name), count in runs.items() if name == NATIVE} == {12}
+    assert {outcome.status for outcome in analysis.outcomes} == {Status.OK}
 
+    slowdown, value = (each for each in analysis.dependences if each.primary)
+    assert slowdown.word is DependenceWord.DEPENDS
+    assert slowdown.claim.startswith("costs more with more slowdown: ")
+    assert value.word is DependenceWord.NOT_SHOWN
+    primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
+    assert {verdict.standing.size for verdict in primary if verdict.standing} == {4}
+    assert {
+        verdict.word for verdict in primary if "slowdown=0.2" in verdict.overhead.summary.cell.layout
+    } == {Word.SLOWER}
 
-def run(tmp_path: Path, asked: Campaign) -> Analysis:
-    return run_campaign(fake_request(asked, tmp_path / "result"), Listener())
+    native, surface = (each.curve for each in analysis.curves)
+    assert (native.environment, surface.cell.layout) == (NATIVE, "1c1p1i")
+    assert surface.dimensions == (Dimension("slowdown", None), Dimension("value", None))
+    assert [point.at for point in surface.points] == [(0.02, 1.0), (0.02, 2.0), (0.2, 1.0), (0.2, 2.0)]
 
-
-def test_an_overhead_that_grows_with_a_level_is_found_and_no_other_is_claimed(tmp_path: Path) -> None:
-    analysis = run(tmp_path, campaign(SLOWDOWN))
-    (grows,) = (each for each in analysis.dependences if each.primary)
-    print([d.sentence for d in analysis.dependences])
-    assert grows.word is DependenceWord.DEPENDS
-    assert grows.environment == "grows"
+    again = run_campaign(replace(request), Listener())
+    assert again.dependences == analysis.dependences
+    assert len(again.outcomes) == len(analysis.outcomes)
