@@ -10,7 +10,7 @@ from tare.plan.campaign import Campaign, differences
 from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
 from tare.plan.trials import plan_block, plan_trials, refuse_misnamed
 from tare.records import NATIVE, Cell, Level, NetworkKind, Trial
-from tests.plan.plan_example import PROVIDERS, kept_and_read, load_text
+from tests.plan.plan_example import PROVIDERS, StubProvider, kept_and_read, load_text
 
 BASE = """\
 name = "varied"
@@ -162,14 +162,15 @@ def test_a_stored_campaign_has_its_factors_and_another_level_is_a_difference(tmp
 def test_an_explanation_turns_its_knob_at_one_level(tmp_path: Path) -> None:
     campaign = varied(tmp_path, ("memory", '["64 MiB", "256 MiB"]'), ("cork", '["tight", "loose"]'))
     parent = Parent(path="..", campaign=campaign, session="s", providers=PROVIDERS)
-    choice = Choice(environment="bottle", layout="1c1p1i[memory=64 MiB, cork=loose]")
+    setting = "1c1p1i[memory=64 MiB, cork=loose]"
+    choice = Choice(environment="bottle", layout=setting)
     below = intervention_campaign(parent, choice, [Toggle(text="memory-double")], 6)
     own = {trial.environment.name: trial for trial in plan_block(below, 1, 0)}
-    assert {trial.setting for trial in own.values()} == {choice.layout}
+    assert {trial.setting for trial in own.values()} == {setting}
     assert own["bottle"].environment.options["cork"] == "loose"
     assert own["bottle"].limits.memory_byte == 64 * MEBIBYTE
     assert {own[name].limits.memory_byte for name in own if "-" in name} == {128 * MEBIBYTE}
-    assert choice.layout in folder_name(below)
+    assert setting in folder_name(below)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ def test_what_cannot_vary_is_refused_with_its_place_and_reason(
 
 def test_the_same_key_in_two_places_must_say_which(tmp_path: Path) -> None:
     base = BASE.replace('cork = "tight"', "").replace('"bottle"', '"flask"')
-    PROVIDERS["flask"] = type(PROVIDERS["bottle"])("flask", {"storage": "where"})
+    PROVIDERS["flask"] = StubProvider("flask", {"storage": "where"})
     try:
         said = problem(tmp_path, ("storage", '["tmpfs", "disk"]'), base=base)
         campaign = varied(tmp_path, ("environment.storage", '["a", "b"]'), base=base)

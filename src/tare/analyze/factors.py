@@ -40,7 +40,7 @@ _Metric = tuple[str, str, str, Direction]
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _LevelRatios:
     """Log-ratios of blocks (rows) at levels (columns), averaged over other factors."""
 
     ratios: Floats
@@ -104,14 +104,14 @@ def _dependence(cells: FactorCells, metric: _Metric, groups: Sequence[Sequence[V
     )
 
 
-def _table(groups: Sequence[Sequence[Summary]]) -> _Table:
+def _table(groups: Sequence[Sequence[Summary]]) -> _LevelRatios:
     numbers = [{block.block for block in own.blocks} for group in groups for own in group]
     common = sorted(set.intersection(*numbers))
 
     def columns(values: str) -> Floats:
         return np.column_stack([_means(group, values, common) for group in groups])
 
-    return _Table(columns("log_ratios"), columns("control_log_ratios"))
+    return _LevelRatios(columns("log_ratios"), columns("control_log_ratios"))
 
 
 def _means(group: Sequence[Summary], values: str, blocks: Sequence[int]) -> Floats:
@@ -122,7 +122,7 @@ def _means(group: Sequence[Summary], values: str, blocks: Sequence[int]) -> Floa
     return np.array([fmean(row[block] for row in rows) for block in blocks], dtype=np.float64)
 
 
-def _levels(cells: FactorCells, table: _Table) -> tuple[LevelOverhead, ...]:
+def _levels(cells: FactorCells, table: _LevelRatios) -> tuple[LevelOverhead, ...]:
     differences, apart = table.contrasts
     overheads = _estimates(table.ratios, band(table.ratios, table.controls))
     beyond = _estimates(differences, band(differences, apart))
