@@ -41,20 +41,24 @@ def page(levels: tuple[Level, ...]) -> Page:
     return Page(render_report(analysis(levels)))
 
 
-def printed(width: int = 100) -> str:
+def printed(width: int) -> str:
     stream = io.StringIO()
     print_tables(analysis(), Console(file=stream, width=width, highlight=False), show_all=False)
     return stream.getvalue()
 
 
-def test_the_terminal_shows_every_level_and_a_sentence_for_each_environment() -> None:
-    text = printed()
-    assert "work on 1c1p1i by memory, wall_s" in text
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_terminal_shows_every_level_and_a_sentence_for_each_environment(width: int) -> None:
+    text = printed(width)
+    section = text[text.index("work on 1c1p1i by memory, wall_s") :]
     assert " ".join(EXPLANATION.split()[:6]) in text
-    rows = [line.split() for line in text.splitlines() if line.startswith(" docker  ") and "MiB" in line]
-    assert any(row[1:3] == ["256", "MiB"] for row in rows)
-    assert "docker: costs more with less memory: " in text
-    assert "lxc: does not show a dependence on memory; " in text
+    for name in OVERHEADS:
+        rows = section[section.index(f"\n {name} ") + 1 :].splitlines()[1:4]
+        assert [row.split()[:2] for row in rows] == [level.text.split() for level in MEMORY]
+        assert [row.count("%") for row in rows] == [2, 4, 4]
+    said = " ".join(section.split())
+    assert "docker: costs more with less memory: " in said
+    assert "lxc: does not show a dependence on memory; " in said
 
 
 def test_programs_get_the_levels_as_numbers_and_the_verdict_by_name() -> None:

@@ -121,17 +121,19 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
 
 
 def _levels(metric: VariedMetric, console_width: int) -> Table:
-    width = name_width((each.environment for each in metric.dependences), console_width - _FIGURES_WIDTH)
+    names = [
+        *(each.environment for each in metric.dependences),
+        *(level.text for level in metric.cells.levels),
+    ]
+    width = name_width(names, console_width - _FIGURES_WIDTH)
     printed = ruled_table()
-    add_name_column(printed, "environment", width)
-    printed.add_column(one_line(metric.cells.key), overflow="fold", max_width=16)
+    add_name_column(printed, one_line(metric.cells.key), width)
     for title in ("overhead", "interval", "beyond first", "interval"):
         printed.add_column(title, justify="right", no_wrap=True)
     for each in metric.dependences:
+        printed.add_row(Text(name_cell(each.environment, width).plain, style="bold"))
         for level in each.levels:
-            printed.add_row(
-                name_cell(each.environment, width), Text(one_line(level.level.text)), *_figures(level)
-            )
+            printed.add_row(name_cell(level.level.text, width), *_figures(level))
     return printed
 
 
