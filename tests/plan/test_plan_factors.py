@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tare.errors import CampaignError
-from tare.plan.campaign import Campaign, differences
+from tare.plan.campaign import Campaign, differences, load_campaign
 from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
 from tare.plan.trials import plan_block, plan_trials, refuse_misnamed
 from tare.records import NATIVE, Cell, Level, NetworkKind, Trial
@@ -92,6 +92,24 @@ def test_an_option_of_a_workload_varies_in_every_environment(tmp_path: Path) -> 
     assert {trial.program for trial in plan_block(campaign, 1, 0)} == {
         f"count[steps={count}]" for count in (10, 20, 30)
     }
+
+
+def test_what_stands_in_braces_in_a_command_can_vary(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.toml"
+    command = BASE.replace(
+        'name = "count"', 'kind = "command"\nname = "solve"\nargv = ["solve", "-n{n}", "{tools}"]'
+    )
+    command = (
+        command[: command.index('[[environment]]\ntechnology = "bottle"')]
+        + command[command.index("[[workload]]") :]
+    )
+    path.write_text(f'{command}\n[[factor]]\nkey = "n"\nlevels = [10, 2000]\n')
+    campaign = load_campaign(path, host_processors=1, host_memory_byte=1 << 31)
+    assert [workload.options["argv"] for workload, _ in campaign.cells] == [
+        ["solve", "-n10", "{tools}"],
+        ["solve", "-n2000", "{tools}"],
+    ]
+    assert [level.number for level in campaign.factors[0].levels] == [10.0, 2000.0]
 
 
 def test_an_option_of_an_environment_leaves_native_and_others_as_they_are(tmp_path: Path) -> None:
@@ -185,7 +203,7 @@ def test_an_explanation_turns_its_knob_at_one_level(tmp_path: Path) -> None:
         ("memory", '["64 MiB", "64 GiB"]', "more than this host's 8 GiB"),
         ("memory", '["64 MiB", "0.0625 GiB"]', "stands there twice"),
         ("memory", '["64 MiB"]', "levels"),
-        ("steps", '["many", "few"]', "count with steps = 'many'"),
+        ("steps", '["many", "few"]', "steps = 'many': count: "),
         ("steps", "[10, 2000]", "2000 steps do not fit into the memory"),
         ("cork", '[["a"], ["b"]]', "must be text, a number, true or false"),
         ("network", '["veth", "wifi"]', "must be one of"),

@@ -163,7 +163,7 @@ class Campaign:
             at_levels(workload, chosen)
             for workload in self.workloads
             for chosen in chosen_combinations(
-                [own for own in self.factors if own.of is Of.WORKLOAD], workload
+                [own for own in self.factors if own.changes_workloads], workload
             )
         )
 

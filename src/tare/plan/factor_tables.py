@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from tare.nodes.provider import Provider
 from tare.plan.entries import Entry, network_problems, option_problems, tables, validated
-from tare.plan.factors import LIMIT_FIELDS, Factor, Of, least_memory_byte
+from tare.plan.factors import LIMIT_FIELDS, Factor, Of, least_memory_byte, with_value
 from tare.plan.problems import Problem, nearest, printable, shown
 from tare.plan.schema import EnvironmentTable, FactorTable, Host, LimitsTable, parse_layout
 from tare.plan.toml_lines import Path
@@ -22,6 +22,8 @@ from tare.workloads.kind import WorkloadKind
 _BYTE_LIMITS = {"memory", "shm", "disk"}
 _OF_ENVIRONMENTS = ("network", "rto_min")
 _PLAIN = re.compile(r"[^A-Za-z0-9 ._,%:=@-]")
+_TOOLS = "tools"
+"""In braces, it is the path of Tare's own programs."""
 _LONGEST = 40
 _REFUSED = {
     **dict.fromkeys(
@@ -153,9 +155,16 @@ def _places(key: str, parts: FileParts) -> dict[Of, tuple[str, ...]]:
         Of.LAYOUT: () if key in {"layout", "layouts"} else None,
         Of.NETWORK: tuple(own_network) or None,
         Of.WORKLOAD: tuple(workloads) or None,
+        Of.ARGUMENT: tuple(own.name for own in parts.measured_workloads if _has_mark(own, key)) or None,
         Of.ENVIRONMENT: tuple(environments) or None,
     }
     return {of: names for of, names in places.items() if names is not None}
+
+
+def _has_mark(workload: Workload, key: str) -> bool:
+    """Whether its ``argv`` holds the key in braces, where the levels would go."""
+    argv = workload.options.get("argv")
+    return key != _TOOLS and isinstance(argv, list) and any(f"{{{key}}}" in word for word in argv)
 
 
 def _lacks(environment: Environment, key: str) -> bool:
@@ -212,7 +221,12 @@ def _levels(
     units = {unit for number, unit in numbers}
     numeric = len(units) == 1 and all(number is not None for number, _ in numbers)
     return tuple(
-        Level(key=key, text=_text(level), number=number if numeric else None, unit=unit if numeric else None)
+        Level(
+            key=key,
+            text=level_text(level),
+            number=number if numeric else None,
+            unit=unit if numeric else None,
+        )
         for level, (number, unit) in zip(written, numbers, strict=True)
     )
 
@@ -238,7 +252,7 @@ def _number(of: Of, key: str, written: OptionValue, value: OptionValue) -> tuple
     return None, None
 
 
-def _text(level: OptionValue) -> str:
+def level_text(level: OptionValue) -> str:
     """As people write it, without what a layout's name or a folder cannot hold."""
     if isinstance(level, bool):
         return str(level).lower()
@@ -264,9 +278,11 @@ def _unfit(
     """Find options that a workload or an environment cannot have."""
     for position, level in enumerate(levels):
         where = (*path, "levels", position)
-        for workload in parts.measured_workloads if of is Of.WORKLOAD else ():
+        for workload in parts.measured_workloads if of in {Of.WORKLOAD, Of.ARGUMENT} else ():
             if workload.name in names:
-                yield from _unfit_workload(workload, key, level, where, parts.kinds[workload.kind])
+                options = with_value(workload.options, of, key, level)
+                faults = _unfit_workload(workload, options, parts.kinds[workload.kind])
+                yield from (Problem(where, f"{key} = {shown(level)}: {text}") for text in faults)
         for environment in parts.measured_environments if of in {Of.NETWORK, Of.ENVIRONMENT} else ():
             if environment.name in names:
                 provider = parts.providers[environment.technology]
@@ -274,18 +290,16 @@ def _unfit(
 
 
 def _unfit_workload(
-    workload: Workload, key: str, level: OptionValue, where: Path, kind: WorkloadKind
-) -> Iterator[Problem]:
+    workload: Workload, options: Mapping[str, OptionValue], kind: WorkloadKind
+) -> Iterator[str]:
     try:
-        options = kind.options_model.model_validate({**workload.options, key: level})
+        checked = kind.options_model.model_validate(dict(options))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        yield Problem(where, f"{workload.name} with {key} = {shown(level)}: {printable(first)}")
+        yield f"{workload.name}: {printable(first)}"
         return
-    if kind.way(options) is not workload.way:
-        yield Problem(
-            where, f"{key} = {shown(level)} changes how {workload.name} takes turns; write two workloads"
-        )
+    if kind.way(checked) is not workload.way:
+        yield f"changes how {workload.name} takes turns; write two workloads"
 
 
 def _unfit_environment(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Factors: any key of a campaign in several levels, in all combinations (docs/factors.md)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from itertools import product
@@ -42,6 +42,8 @@ class Of(StrEnum):
     """``network`` or ``rto_min`` of an environment."""
     WORKLOAD = "workload"
     """An option of a workload."""
+    ARGUMENT = "argument"
+    """What stands in braces in a command's ``argv``."""
     ENVIRONMENT = "environment"
     """An option of an environment's technology."""
 
@@ -67,7 +69,12 @@ class Factor:
 
     def concerns(self, workload: Workload) -> bool:
         """Whether the workload is measured at each of its levels."""
-        return self.of is not Of.LAYOUT and (self.of is not Of.WORKLOAD or workload.name in self.names)
+        return self.of is not Of.LAYOUT and (not self.changes_workloads or workload.name in self.names)
+
+    @property
+    def changes_workloads(self) -> bool:
+        """Whether its levels are options or arguments of workloads."""
+        return self.of in {Of.WORKLOAD, Of.ARGUMENT}
 
     def value(self, level: Level) -> OptionValue:
         """What the key is at this level."""
@@ -121,8 +128,23 @@ def limited(limits: Limits, key: str, value: OptionValue) -> Limits:
 
 def at_levels(workload: Workload, chosen: Chosen) -> Workload:
     """The workload at these levels, under the same name."""
-    own = {factor.key: factor.value(level) for factor, level in chosen if factor.of is Of.WORKLOAD}
-    return replace(workload, options={**workload.options, **own}) if own else workload
+    for factor, level in chosen:
+        if factor.changes_workloads:
+            options = with_value(workload.options, factor.of, factor.key, factor.value(level))
+            workload = replace(workload, options=options)
+    return workload
+
+
+def with_value(
+    options: Mapping[str, OptionValue], of: Of, key: str, value: OptionValue
+) -> Mapping[str, OptionValue]:
+    """A workload's options with the value as one of them, or in its place in ``argv``."""
+    if of is Of.WORKLOAD:
+        return {**options, key: value}
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    argv = options["argv"]
+    words = argv if isinstance(argv, list) else []
+    return {**options, "argv": [word.replace(f"{{{key}}}", text) for word in words]}
 
 
 def in_environment(environment: Environment, factor: Factor, level: Level) -> Environment:

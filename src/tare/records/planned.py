@@ -137,16 +137,6 @@ def levels_text(levels: Sequence[Level]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepPoint:
-    """A workload's place in a sweep: the same command with several values of one variable."""
-
-    name: str
-    """Of the sweep as a whole."""
-    variable: str
-    value: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
     """The points of a metric within bounds of its coordinates, declared before the start as one figure.
 
@@ -177,8 +167,6 @@ class Workload:
     """The campaign's own, in addition to the kind's."""
     way: Way = Way.WHOLE
     """How it can take turns with other arms, according to its kind."""
-    sweep: SweepPoint | None = None
-    """``None``: it belongs to no sweep, or to one over values that are no numbers."""
 
     def runs_in(self, layout: Layout) -> bool:
         return self.layouts is None or str(layout) in self.layouts

@@ -46,10 +46,7 @@ def print_brief(analysis: Analysis, report: Path, console: Console) -> None:
 def _heading(analysis: Analysis) -> str:
     """What is compared, and what this machine can resolve."""
     name = one_line(analysis.campaign)
-    workloads = {
-        point.name if (point := outcome.trial.workload.sweep) else outcome.trial.workload.name
-        for outcome in analysis.outcomes
-    }
+    workloads = {outcome.trial.workload.name for outcome in analysis.outcomes}
     if name == "weigh" and len(workloads) == 1:
         name = one_line(workloads.pop())
     primary = [control for control in arrange.primary_controls(analysis) if control.typical.low is not None]

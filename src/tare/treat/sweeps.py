@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads of a sweep, and the levels of factors, as places of one curve or surface."""
+"""The levels of factors as places of one curve or surface."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,18 +8,19 @@ from tare.records import Coordinate, Outcome, Sample, Status, Trial
 
 
 def swept(outcomes: Iterable[Outcome], primary_metrics: Mapping[str, Sequence[str]]) -> tuple[Outcome, ...]:
-    """One outcome for each arm and block of what varies by numbers, with the primary samples of all of them.
+    """One outcome for each arm and block over all levels that are numbers, with the primary samples of all of them.
 
-    Values of one block are compared with native's of the same block and value, as in each cell by itself.
+    Values of one block are compared with native's of the same block and level, as in each cell by itself.
     """
     merged: dict[tuple[str, str, str, int, int], Outcome] = {}
     for outcome in outcomes:
         place = _place(outcome.trial)
         if not place or outcome.status is not Status.OK:
             continue
-        trial = _without_place(outcome.trial)
+        names = tuple(level for level in outcome.trial.levels if level.number is None)
+        trial = replace(outcome.trial, levels=names)
         key = (trial.workload.name, trial.setting, trial.environment.name, trial.block, trial.replicate)
-        samples = _placed(outcome, place, primary_metrics.get(outcome.trial.workload.name, ()))
+        samples = _placed(outcome, place, primary_metrics.get(trial.workload.name, ()))
         known = merged.get(key) or replace(outcome, trial=trial, turns=None, samples=())
         merged[key] = replace(known, samples=(*known.samples, *samples))
     return tuple(merged.values())
@@ -27,26 +28,14 @@ def swept(outcomes: Iterable[Outcome], primary_metrics: Mapping[str, Sequence[st
 
 def _place(trial: Trial) -> tuple[Coordinate, ...]:
     """Where it stands; empty if nothing varies, or only names do."""
-    point = trial.workload.sweep
-    own = () if point is None else (Coordinate(point.variable, point.value, None),)
-    levels = (
+    return tuple(
         Coordinate(level.key, level.number, level.unit) for level in trial.levels if level.number is not None
     )
-    return (*own, *levels)
 
 
-def _without_place(trial: Trial) -> Trial:
-    """As one of all places together: under the sweep's name, at the levels that are names."""
-    point = trial.workload.sweep
-    workload = trial.workload if point is None else replace(trial.workload, name=point.name)
-    return replace(
-        trial, workload=workload, levels=tuple(level for level in trial.levels if level.number is None)
-    )
-
-
-def _placed(outcome: Outcome, place: Sequence[Coordinate], metrics: Sequence[str]) -> tuple[Sample, ...]:
+def _placed(outcome: Outcome, place: tuple[Coordinate, ...], metrics: Sequence[str]) -> tuple[Sample, ...]:
     return tuple(
-        replace(sample, coordinates=tuple(place))
+        replace(sample, coordinates=place)
         for sample in outcome.samples
         if sample.name in metrics and not sample.coordinates
     )
