@@ -213,7 +213,7 @@ def _analysed(path: Path) -> Analysis:
             order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
             arm_loads(journal.outcomes),
         ),
-        dependences=dependences(judged, campaign.factor_cells),
+        dependences=dependences(judged, campaign.factor_cells, len(campaign.added_from)),
         steadiness=steady,
         timers=timer_agreements(timer_summaries(outcomes)),
         activities=activity_splits(activity_summaries(outcomes), judged),

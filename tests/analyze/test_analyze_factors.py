@@ -95,6 +95,15 @@ def test_all_tests_of_primary_metrics_are_one_family_and_all_others_another() ->
     assert other.adjusted_p == other.p
 
 
+def test_each_addition_to_a_finished_result_leaves_half_of_the_error() -> None:
+    verdicts = at_levels({"docker": GROWS, "lxc": SAME})
+    before, after = (dependences(verdicts, [cells_of(MEMORY)], additions) for additions in (0, 1))
+    for first, second in zip(before, after, strict=True):
+        assert second.p == pytest.approx(min(1.0, 2 * (first.p or 0)))
+        assert second.levels[1].overhead.level == pytest.approx(0.975)
+        assert (second.levels[1].overhead.high or 0) > (first.levels[1].overhead.high or 0)
+
+
 def test_the_verdicts_at_all_levels_are_one_family() -> None:
     judged = in_families(at_levels({"docker": GROWS, "lxc": SAME}))
     assert {verdict.standing.size for verdict in judged if verdict.standing} == {6}

@@ -29,8 +29,8 @@ from tare.records import (
     Summary,
     Verdict,
 )
-from tare.statistics.estimate import LEVEL, as_fraction
-from tare.statistics.multiplicity import adjusted, holds
+from tare.statistics.estimate import as_fraction
+from tare.statistics.multiplicity import ERROR, adjusted, holds
 from tare.statistics.simultaneous import Band, band, exchange_p
 from tare.units import TIMES_FROM
 
@@ -52,21 +52,27 @@ class _LevelRatios:
         return self.ratios[:, 1:] - self.ratios[:, :1], self.controls[:, 1:] - self.controls[:, :1]
 
 
-def dependences(verdicts: Sequence[Verdict], series: Sequence[FactorCells]) -> tuple[Dependence, ...]:
+def dependences(
+    verdicts: Sequence[Verdict], series: Sequence[FactorCells], additions: int = 0
+) -> tuple[Dependence, ...]:
     """One for each factor, environment and metric that has verdicts at two levels or more.
 
-    The primary ones are one family by Holm's procedure, all others another by Benjamini and Hochberg's.
+    The primary ones are one family by Holm's procedure, all others another by Benjamini and Hochberg's. After each of
+    the ``additions`` of blocks to a finished result, half of the previous error is left, as for verdicts.
     """
+    looks = 2**additions
     by_cell: dict[Cell, dict[_Metric, Verdict]] = {}
     for verdict in verdicts:
         summary = verdict.overhead.summary
         metric = (summary.environment, summary.metric, summary.unit, summary.direction)
         by_cell.setdefault(summary.cell, {})[metric] = verdict
-    single = [each for cells in series for each in _of_series(cells, by_cell)]
+    single = [each for cells in series for each in _of_series(cells, by_cell, looks)]
     return tuple(map(_claimed, _in_families(single)))
 
 
-def _of_series(cells: FactorCells, by_cell: Mapping[Cell, Mapping[_Metric, Verdict]]) -> Iterator[Dependence]:
+def _of_series(
+    cells: FactorCells, by_cell: Mapping[Cell, Mapping[_Metric, Verdict]], looks: int
+) -> Iterator[Dependence]:
     """The metrics in the order of the first cell; levels without a verdict are left out."""
     metrics = dict.fromkeys(
         metric for group in cells.cells for cell in group for metric in by_cell.get(cell, {})
@@ -81,13 +87,18 @@ def _of_series(cells: FactorCells, by_cell: Mapping[Cell, Mapping[_Metric, Verdi
             cells=tuple(group for group, is_there in zip(cells.cells, present, strict=True) if is_there),
         )
         if len(own.levels) > 1:
-            yield _dependence(own, metric, [[by_cell[cell][metric] for cell in group] for group in own.cells])
+            yield _dependence(
+                own, metric, [[by_cell[cell][metric] for cell in group] for group in own.cells], looks
+            )
 
 
-def _dependence(cells: FactorCells, metric: _Metric, groups: Sequence[Sequence[Verdict]]) -> Dependence:
+def _dependence(
+    cells: FactorCells, metric: _Metric, groups: Sequence[Sequence[Verdict]], looks: int
+) -> Dependence:
     environment, name, unit, direction = metric
     table = _table([[verdict.overhead.summary for verdict in group] for group in groups])
     every = [verdict for group in groups for verdict in group]
+    p = exchange_p(*table.contrasts)
     return Dependence(
         cells=cells,
         environment=environment,
@@ -95,11 +106,11 @@ def _dependence(cells: FactorCells, metric: _Metric, groups: Sequence[Sequence[V
         unit=unit,
         direction=direction,
         primary=every[0].overhead.summary.primary,
-        levels=_levels(cells, table),
+        levels=_levels(cells, table, ERROR / looks),
         n=len(table.ratios),
         word=DependenceWord.UNKNOWN,
         claim="",
-        p=exchange_p(*table.contrasts),
+        p=None if p is None else min(1.0, looks * p),
         withheld=next((verdict.withheld for verdict in every if verdict.withheld), None),
     )
 
@@ -122,10 +133,10 @@ def _means(group: Sequence[Summary], values: str, blocks: Sequence[int]) -> Floa
     return np.array([fmean(row[block] for row in rows) for block in blocks], dtype=np.float64)
 
 
-def _levels(cells: FactorCells, table: _LevelRatios) -> tuple[LevelOverhead, ...]:
+def _levels(cells: FactorCells, table: _LevelRatios, error: float) -> tuple[LevelOverhead, ...]:
     differences, apart = table.contrasts
-    overheads = _estimates(table.ratios, band(table.ratios, table.controls))
-    beyond = _estimates(differences, band(differences, apart))
+    overheads = _estimates(table.ratios, band(table.ratios, table.controls, error), 1 - error)
+    beyond = _estimates(differences, band(differences, apart, error), 1 - error)
     if not len(table.ratios):
         return ()
     return tuple(
@@ -134,7 +145,7 @@ def _levels(cells: FactorCells, table: _LevelRatios) -> tuple[LevelOverhead, ...
     )
 
 
-def _estimates(values: Floats, around: Band | None) -> list[Estimate]:
+def _estimates(values: Floats, around: Band | None, level: float) -> list[Estimate]:
     """The means as fractions, with their parts of the band."""
     if not len(values):
         return []
@@ -145,7 +156,7 @@ def _estimates(values: Floats, around: Band | None) -> list[Estimate]:
         else [(None, None)] * len(points)
     )
     return [
-        as_fraction(Estimate(point=point, low=low, high=high, level=LEVEL, n=len(values)))
+        as_fraction(Estimate(point=point, low=low, high=high, level=level, n=len(values)))
         for point, (low, high) in zip(points, ends, strict=True)
     ]
 

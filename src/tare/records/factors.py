@@ -50,7 +50,8 @@ class Dependence:
     claim: str
     """Without the environment."""
     p: float | None = None
-    """Of "the overhead is the same at all levels"; ``None``: too few blocks."""
+    """Of "the overhead is the same at all levels", doubled with each addition of blocks to a finished result; ``None``:
+    too few blocks."""
     adjusted_p: float | None = None
     """Among all dependences of its family."""
     withheld: Withheld | None = None
