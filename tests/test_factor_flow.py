@@ -28,7 +28,7 @@ slowdown = 0.1
 
 [[workload]]
 name = "fake"
-noise = 0.005
+noise = 0.0
 
 [[factor]]
 key = "slowdown"

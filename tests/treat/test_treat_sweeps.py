@@ -8,7 +8,7 @@ from tests.report.report_example import example
 from tests.run_example import instance_run
 
 from tare.records import Dimension, Level, Outcome, Sample, Status
-from tare.treat import curves, failure_counts, swept
+from tare.treat import curves, failure_counts, summaries, swept
 
 PRIMARY = {"work": ("wall_s",)}
 
@@ -54,6 +54,15 @@ def test_a_lost_trial_leaves_out_its_own_point_alone() -> None:
     _, docker = curves(swept(outcomes, PRIMARY))
     small, large = docker.points
     assert len(small.blocks) == len(large.blocks) + 1
+
+
+def test_the_cells_of_a_factor_stand_by_rising_levels_not_by_their_names() -> None:
+    outcomes = [
+        replace(each, trial=replace(each.trial, identity=f"{each.trial.identity}{each.trial.levels[0]}"))
+        for each in (*workload("100", 100.0, factor=2), *workload("20", 20.0, factor=1))
+    ]
+    layouts = dict.fromkeys(summary.cell.layout for summary in summaries(outcomes, PRIMARY))
+    assert [layout.partition("[")[2] for layout in layouts] == ["n=20]", "n=100]"]
 
 
 def test_trials_without_levels_make_no_curve() -> None:

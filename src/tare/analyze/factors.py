@@ -3,7 +3,7 @@
 
 In each block and at each level the environment's log-ratio to both natives is taken, and from it the first level's: a
 dependence of native itself on the factor cancels. The test is of the largest of these contrasts in standard errors
-(``statistics.simultaneous``), and all tests of a campaign are one family, as its verdicts are.
+(``statistics.simultaneous.exchange_p``), and all tests of a campaign are one family, as its verdicts are.
 """
 
 import math

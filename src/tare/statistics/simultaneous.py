@@ -20,6 +20,8 @@ from tare.statistics.estimate import LEVEL
 Floats = NDArray[np.float64]
 _DRAWS = 1999
 _ROUNDING = 1e-9
+_FLOOR = 1e-12
+"""Makes the larger of two means that do not vary at all the larger one."""
 _SEED = 1
 """The same blocks always give the same band."""
 _MOST_NUMBERS = 1 << 22
@@ -60,8 +62,9 @@ def exchange_p(log_ratios: Any, controls: Any) -> float | None:
     n = len(ratios)
     if n < LEAST_BLOCKS or not ratios.shape[1]:
         return None
-    measured = float(_studentized([np.ones((1, n))], [ratios]).max())
-    as_large = _largest(ratios, apart) >= measured * (1 - _ROUNDING)
+    as_it_was = [np.full((1, n), role == 0, dtype=np.float64) for role in range(3)]
+    measured = float(_studentized(as_it_was, _by_role(ratios, apart), _FLOOR).max())
+    as_large = _largest(ratios, apart, _FLOOR) >= measured * (1 - _ROUNDING)
     return float((1 + as_large.sum()) / (1 + _DRAWS))
 
 
@@ -74,7 +77,7 @@ def _quantile(moved: Floats, apart: Floats, error: float) -> float:
     return float(np.quantile(_largest(moved, apart), 1 - error, method="higher"))
 
 
-def _largest(moved: Floats, apart: Floats) -> Floats:
+def _largest(moved: Floats, apart: Floats, floor: float = 0.0) -> Floats:
     """The largest absolute mean in standard errors, in each draw of who was "the environment"."""
     n, points = moved.shape
     drawn = np.random.default_rng(_SEED).integers(0, 3, size=(_DRAWS, n))
@@ -83,7 +86,7 @@ def _largest(moved: Floats, apart: Floats) -> Floats:
     at_once = max(1, _MOST_NUMBERS // _DRAWS)
     for first in range(0, points, at_once):
         part = slice(first, first + at_once)
-        statistic = _studentized(chosen, _by_role(moved[:, part], apart[:, part]))
+        statistic = _studentized(chosen, _by_role(moved[:, part], apart[:, part]), floor)
         np.maximum(largest, statistic.max(axis=1), out=largest)
     return largest
 
@@ -93,12 +96,16 @@ def _by_role(moved: Floats, apart: Floats) -> list[Floats]:
     return [moved, -0.75 * apart - moved / 2, 0.75 * apart - moved / 2]
 
 
-def _studentized(chosen: list[Floats], by_role: list[Floats]) -> Floats:
-    """Absolute means in standard errors, of shape (draws, points); 0 where all values are equal."""
+def _studentized(chosen: list[Floats], by_role: list[Floats], floor: float = 0.0) -> Floats:
+    """Absolute means in standard errors, of shape (draws, points); 0 where all values are equal.
+
+    ``floor``: the least variance, relative to the mean square of all three runs, which no exchange of them changes.
+    """
     n = len(by_role[0])
     sums = sum(who @ values for who, values in zip(chosen, by_role, strict=True))
     squares = sum(who @ values**2 for who, values in zip(chosen, by_role, strict=True))
     mean = np.asarray(sums) / n
     variance = np.maximum(np.asarray(squares) - n * mean**2, 0) / (n - 1)
+    variance += floor * np.asarray(sum((values**2).mean(axis=0) for values in by_role))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nan_to_num(np.abs(mean) / np.sqrt(variance / n), nan=0.0, posinf=0.0)
