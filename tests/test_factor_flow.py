@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tare.analyze import compare_results
 from tare.pipeline import run_campaign
 from tare.plan.campaign import load_campaign
 from tare.records import NATIVE, DependenceWord, Dimension, Status, Word
@@ -64,6 +65,10 @@ def test_what_grows_with_a_level_is_found_and_what_does_not_is_not_claimed(tmp_p
     assert (native.environment, surface.cell.layout) == (NATIVE, "1c1p1i")
     assert surface.dimensions == (Dimension("slowdown", None), Dimension("value", None))
     assert [point.at for point in surface.points] == [(0.02, 1.0), (0.02, 2.0), (0.2, 1.0), (0.2, 2.0)]
+
+    reordered = replace(analysis, outcomes=analysis.outcomes[::-1])
+    both = compare_results((analysis, reordered))
+    assert (both.incomparable, both.differences) == ((), ())
 
     again = run_campaign(replace(request), Listener())
     assert again.dependences == analysis.dependences
