@@ -75,6 +75,22 @@ def test_each_limit_can_vary(tmp_path: Path, key: str, levels: str, values: list
     assert [getattr(setting.limits, field) for _, setting in campaign.cells] == values
 
 
+def test_memory_per_node_can_vary_in_layouts_of_several_nodes(tmp_path: Path) -> None:
+    base = BASE.replace('[limits]\nmemory = "1 GiB"', 'layouts = ["1c1p1i", "2c1p2i"]\n')
+    campaign = varied(tmp_path, ("memory_per_node", '["64 MiB", "256 MiB"]'), base=base)
+    assert {str(setting): setting.limits.memory_byte // MEBIBYTE for _, setting in campaign.cells} == {
+        "1c1p1i[memory_per_node=64 MiB]": 64,
+        "2c1p2i[memory_per_node=64 MiB]": 128,
+        "1c1p1i[memory_per_node=256 MiB]": 256,
+        "2c1p2i[memory_per_node=256 MiB]": 512,
+    }
+    assert {setting.limits.shm_byte for _, setting in campaign.cells} == {32 * MEBIBYTE}
+    said = problem(tmp_path, ("memory_per_node", '["64 MiB", "5 GiB"]'), base=base)
+    assert "need more than this host's 8 GiB" in said
+    both = (("memory", '["64 MiB", "1 GiB"]'), ("memory_per_node", '["64 MiB", "1 GiB"]'))
+    assert "vary one of them" in problem(tmp_path, *both, base=BASE.replace('[limits]\nmemory = "1 GiB"', ""))
+
+
 def test_a_disk_limit_is_one_of_the_bounds(tmp_path: Path) -> None:
     campaign = varied(tmp_path, ("disk", '["1 GiB", "2 GiB"]'))
     assert [setting.limits.bounds.disk_byte for _, setting in campaign.cells] == [1 << 30, 2 << 30]

@@ -19,7 +19,7 @@ from tare.records import NATIVE, Environment, Layout, Level, Limits, NetworkKind
 from tare.units import parse_byte, parse_duration_s
 from tare.workloads.kind import WorkloadKind
 
-_BYTE_LIMITS = {"memory", "shm", "disk"}
+_BYTE_LIMITS = {"memory", "memory_per_node", "shm", "disk"}
 _OF_ENVIRONMENTS = ("network", "rto_min")
 _PLAIN = re.compile(r"[^A-Za-z0-9 ._,%:=@-]")
 _TOOLS = "tools"
@@ -77,6 +77,9 @@ def factors(data: Mapping[str, Any], parts: FileParts, problems: list[Problem]) 
             )
         elif factor:
             read.append(factor)
+    if {"memory", "memory_per_node"} <= {factor.key for factor in read if factor.of is Of.LIMIT}:
+        text = "memory is of all nodes together and memory_per_node of each: vary one of them"
+        problems.append(Problem(("factor",), text))
     return read
 
 

@@ -111,8 +111,9 @@ def under_limits(limits: Limits, chosen: Chosen) -> Limits:
 
 
 def least_memory_byte(factors: Sequence[Factor], limits: Limits) -> int:
-    """Memory of a trial at the level with the least; that of ``limits`` if memory is no factor."""
-    own = (factor for factor in factors if factor.of is Of.LIMIT and factor.key == "memory")
+    """Memory at the level with the least, of a trial or a node; that of ``limits`` if memory is no factor."""
+    keys = {"memory", "memory_per_node"}
+    own = (factor for factor in factors if factor.of is Of.LIMIT and factor.key in keys)
     sizes = [int(str(value)) for factor in own for value in factor.values]
     return min(sizes, default=limits.memory_byte)
 
