@@ -18,6 +18,7 @@ from tare.analyze import (
     courses,
     curve_estimates,
     decisions,
+    dependences,
     diagnosed,
     explanations,
     failure_rates,
@@ -212,6 +213,7 @@ def _analysed(path: Path) -> Analysis:
             order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
             arm_loads(journal.outcomes),
         ),
+        dependences=dependences(judged, campaign.factor_cells, len(campaign.added_from)),
         steadiness=steady,
         timers=timer_agreements(timer_summaries(outcomes)),
         activities=activity_splits(activity_summaries(outcomes), judged),
@@ -259,14 +261,17 @@ def _repeated(campaign: Campaign) -> frozenset[str]:
 
 
 def _primary_metrics(campaign: Campaign) -> dict[str, tuple[str, ...]]:
-    """Workload → its metrics declared as primary."""
-    return {workload.name: primary_metrics(workload) for workload in campaign.workloads}
+    """Workload → its metrics declared as primary, at any of its levels."""
+    metrics: dict[str, dict[str, None]] = {}
+    for workload in campaign.workloads_at_levels:
+        metrics.setdefault(workload.name, {}).update(dict.fromkeys(primary_metrics(workload)))
+    return {name: tuple(own) for name, own in metrics.items()}
 
 
 def _compared(campaign: Campaign, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """The outcomes that are compared with native, with the figures of ranges."""
     return with_ranges(
-        compared(outcomes), {workload.name: ranges_of(workload) for workload in campaign.workloads}
+        compared(outcomes), {workload.name: ranges_of(workload) for workload in campaign.workloads_at_levels}
     )
 
 

@@ -85,6 +85,7 @@ def workload(options: WeighOptions, requests: list[Request]) -> Workload:
         ({"variable": "n=1"}, "two or more"),
         ({"variable": "n=1,1"}, "two or more"),
         ({"variable": "n=1,2"}, "does not hold {n}"),
+        ({"variable": "n=a#b,a$b", "command": ("true", "{n}")}, "read alike"),
         ({"binds": ("absent",)}, "--bind"),
         ({"devices": ("gpu",)}, "--device: 'gpu' is none of nvidia"),
         ({"devices": ("/dev/null",)}, "--device: '/dev/null' is a device that every node has"),
@@ -161,20 +162,20 @@ def test_a_figure_of_merit_is_judged_first_and_timed_from_start_to_end(requests:
     assert chosen.options["higher_is_better"] is True
 
 
-def test_a_sweep_makes_a_workload_of_each_value_and_a_curve_of_numbers(requests: list[Request]) -> None:
+def test_a_variable_is_a_factor_with_its_values_in_the_command(requests: list[Request]) -> None:
     options = replace(ASKED, command=("solver", "-n{n}"), variable="n=10,2e3")
-    first, second = asked(options, requests).campaign.workloads
-    assert (first.name, first.options["argv"]) == ("solver-n-10", ["solver", "-n10"])
-    assert second.sweep is not None
-    assert (second.sweep.name, second.sweep.variable, second.sweep.value) == ("solver", "n", 2000.0)
+    (small, first), (large, second) = asked(options, requests).campaign.cells
+    assert (small.options["argv"], large.options["argv"]) == (["solver", "-n10"], ["solver", "-n2e3"])
+    assert (str(first.levels[0]), second.levels[0].number) == ("n=10", 2000.0)
 
 
-@pytest.mark.parametrize("variable", ["mode=fast,exact", "mode=0,1", "mode=-1,1", "mode=inf,1", "mode=1,1.0"])
-def test_a_sweep_over_words_or_values_without_a_logarithm_has_no_curve(
+@pytest.mark.parametrize("variable", ["mode=fast,exact", "mode=-1,1", "mode=inf,1", "mode=1,1.0"])
+def test_a_variable_of_words_or_values_without_a_logarithm_has_no_curve(
     variable: str, requests: list[Request]
 ) -> None:
     options = replace(ASKED, command=("solver", "{mode}"), variable=variable)
-    assert [each.sweep for each in asked(options, requests).campaign.workloads] == [None, None]
+    (factor,) = asked(options, requests).campaign.factors
+    assert [level.number for level in factor.levels] == [None, None]
 
 
 def test_without_a_name_only_environments_that_can_take_turns_are_weighed(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tare.statistics.simultaneous import band
+from tare.statistics.simultaneous import band, exchange_p
 from tare.statistics.student import mean_estimate
 
 Floats = NDArray[np.float64]
@@ -73,3 +73,42 @@ def test_equal_values_have_a_band_without_width() -> None:
     assert around is not None
     assert around.low == pytest.approx([0.2] * 3)
     assert around.high == pytest.approx([0.2] * 3)
+
+
+def contrasts(ratios: Floats, controls: Floats) -> tuple[Floats, Floats]:
+    return ratios[:, 1:] - ratios[:, :1], controls[:, 1:] - controls[:, :1]
+
+
+@pytest.mark.parametrize(
+    ("alike", "skew", "further"), [(0.0, False, 0.0), (0.7, False, 0.0), (0.0, True, 0.0), (0.0, False, 5.0)]
+)
+def test_an_overhead_that_is_the_same_at_all_levels_is_rarely_called_different(
+    alike: float, skew: bool, further: float
+) -> None:
+    """``further``: noise that the environment has and native has not."""
+    chance = np.random.default_rng(29)
+    claimed = 0
+    for _ in range(_REPEATS):
+        ratios, controls = three_runs(chance, 6, 3, alike=alike, skew=skew)
+        p = exchange_p(*contrasts(ratios + 0.3 + further * chance.standard_normal((6, 3)), controls))
+        assert p is not None
+        claimed += p <= 0.05
+    assert claimed / _REPEATS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPEATS)
+
+
+def test_an_overhead_that_grows_from_level_to_level_is_called_different() -> None:
+    ratios, controls = three_runs(np.random.default_rng(3), 10, 3, alike=0, skew=False)
+    p = exchange_p(*contrasts(ratios + np.array([0.0, 3.0, 6.0]), controls))
+    assert p is not None
+    assert p < 0.01
+
+
+def test_too_few_blocks_have_no_p_value_and_equal_values_no_difference() -> None:
+    assert exchange_p(np.zeros((5, 2)), np.zeros((5, 2))) is None
+    assert exchange_p(np.zeros((8, 2)), np.zeros((8, 2))) == 1.0
+
+
+def test_a_difference_that_does_not_vary_at_all_is_one() -> None:
+    p = exchange_p(np.full((6, 1), 0.2), np.zeros((6, 1)))
+    assert p is not None
+    assert p < 0.01

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sweep's workloads as one curve."""
+"""The levels of a factor as one curve."""
 
 from dataclasses import replace
 
@@ -7,19 +7,21 @@ import pytest
 from tests.report.report_example import example
 from tests.run_example import instance_run
 
-from tare.records import Dimension, Outcome, Sample, Status, SweepPoint
-from tare.treat import curves, failure_counts, swept
+from tare.records import Dimension, Level, Outcome, Sample, Status
+from tare.treat import curves, failure_counts, summaries, swept
 
-PRIMARY = {"small": ("wall_s",), "large": ("wall_s",)}
+PRIMARY = {"work": ("wall_s",)}
 
 
 def workload(name: str, value: float, *, factor: float) -> list[Outcome]:
-    """The outcomes of an example, as those of one value of a sweep over n."""
-    point = SweepPoint(name="sweep", variable="n", value=value)
+    """The outcomes of an example, as those at one level of n."""
+    level = Level(key="n", text=name, number=value)
     return [
         replace(
             outcome,
-            trial=replace(outcome.trial, workload=replace(outcome.trial.workload, name=name, sweep=point)),
+            trial=replace(
+                outcome.trial, workload=replace(outcome.trial.workload, name="work"), levels=(level,)
+            ),
             samples=tuple(scaled(sample, factor) for sample in outcome.samples[:1]),
         )
         for outcome in example(environments=("docker",), losing=False).outcomes
@@ -33,7 +35,7 @@ def scaled(sample: Sample, factor: float) -> Sample:
 def test_each_value_is_a_point_of_one_curve_and_compared_within_its_block() -> None:
     outcomes = [*workload("large", 20.0, factor=2), *workload("small", 10.0, factor=1)]
     native, docker = curves(swept(outcomes, PRIMARY))
-    assert (native.cell.workload, native.dimensions) == ("sweep", (Dimension("n", None),))
+    assert (native.cell.workload, native.dimensions) == ("work", (Dimension("n", None),))
     assert [point.at[0] for point in docker.points] == [10.0, 20.0]
     small, large = docker.points
     assert small.log_ratios == pytest.approx(large.log_ratios)
@@ -45,7 +47,7 @@ def test_a_lost_trial_leaves_out_its_own_point_alone() -> None:
     block = outcomes[0].trial.block
     outcomes = [
         replace(each, status=Status.FAILED, samples=())
-        if each.trial.workload.name == "large" and each.trial.block == block
+        if each.trial.levels[0].text == "large" and each.trial.block == block
         else each
         for each in outcomes
     ]
@@ -54,7 +56,16 @@ def test_a_lost_trial_leaves_out_its_own_point_alone() -> None:
     assert len(small.blocks) == len(large.blocks) + 1
 
 
-def test_workloads_of_no_sweep_make_no_curve() -> None:
+def test_the_cells_of_a_factor_stand_by_rising_levels_not_by_their_names() -> None:
+    outcomes = [
+        replace(each, trial=replace(each.trial, identity=f"{each.trial.identity}{each.trial.levels[0]}"))
+        for each in (*workload("100", 100.0, factor=2), *workload("20", 20.0, factor=1))
+    ]
+    layouts = dict.fromkeys(summary.cell.layout for summary in summaries(outcomes, PRIMARY))
+    assert [layout.partition("[")[2] for layout in layouts] == ["n=20]", "n=100]"]
+
+
+def test_trials_without_levels_make_no_curve() -> None:
     assert swept(example().outcomes, {"work": ("wall_s",)}) == ()
 
 

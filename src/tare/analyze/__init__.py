@@ -15,6 +15,7 @@ from tare.analyze.curves import curve_estimates
 from tare.analyze.decisions import decisions
 from tare.analyze.diagnostics import diagnosed
 from tare.analyze.estimation import overhead
+from tare.analyze.factors import dependences
 from tare.analyze.failing import failure_rates
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
@@ -56,6 +57,7 @@ __all__ = [
     "courses",
     "curve_estimates",
     "decisions",
+    "dependences",
     "diagnosed",
     "expected_blocks",
     "explanations",

@@ -30,6 +30,7 @@ from tare.statistics.evidence import interval
 from tare.statistics.multiplicity import ERROR, adjusted
 from tare.statistics.unpaired import Side, unpaired_difference, unpaired_difference_p, unpaired_equivalence_p
 from tare.treat.aggregate import log_time_per_work
+from tare.treat.pairing import cell_of
 
 Place = tuple[Cell, str, str]
 """Cell, environment and metric."""
@@ -129,7 +130,7 @@ def _reasons(first: Analysis, later: Analysis) -> dict[Place, str]:
 def _unlike(
     earlier: Verdict,
     newer: Verdict,
-    works: tuple[Mapping[str, Workload], Mapping[str, Workload]],
+    works: tuple[Mapping[Cell, Workload], Mapping[Cell, Workload]],
     technologies: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> str | None:
     first, later = earlier.overhead.summary, newer.overhead.summary
@@ -138,7 +139,7 @@ def _unlike(
         return f"the name is of two technologies, {names[0]} and {names[1]}"
     if (first.unit, first.direction) != (later.unit, later.direction):
         return f"the units differ: {first.unit} and {later.unit}"
-    jobs = [_job(known.get(first.cell.workload)) for known in works]
+    jobs = [_job(known.get(first.cell)) for known in works]
     if jobs[0] != jobs[1]:
         return "the workload has other options"
     turned = [any(block.rounds is not None for block in summary.blocks) for summary in (first, later)]
@@ -147,8 +148,8 @@ def _unlike(
     return None
 
 
-def _works(result: Analysis) -> dict[str, Workload]:
-    return {outcome.trial.workload.name: outcome.trial.workload for outcome in result.outcomes}
+def _works(result: Analysis) -> dict[Cell, Workload]:
+    return {cell_of(outcome): outcome.trial.workload for outcome in result.outcomes}
 
 
 def _technologies(result: Analysis) -> dict[str, str]:

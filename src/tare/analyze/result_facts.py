@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tare.records import Analysis, FactDifference, Limits
+from tare.records import Analysis, FactDifference, Limits, levels_text
 from tare.units import format_byte
 
 _PASSING = ("load average", "uptime", "memory", "swap")
@@ -31,7 +31,7 @@ def _facts(result: Analysis) -> Mapping[str, str]:
         trial = outcome.trial
         facts[f"limits of {trial.workload.name} on {trial.setting}"] = _limits(trial.limits)
         options = ", ".join(f"{name} = {value}" for name, value in sorted(trial.environment.options.items()))
-        facts[f"options of {trial.environment.name}"] = options or "none"
+        facts[f"options of {trial.environment.name}{levels_text(trial.levels)}"] = options or "none"
     return facts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import secrets
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -177,7 +178,7 @@ def _print_looks(campaign: Campaign) -> None:
         f"An environment may stop after {', '.join(map(str, campaign.looks[:-1]))} blocks: {_reasons(campaign)}."
     )
     if campaign.design.whole:
-        print("Sharing experiments run all blocks: what is compared in them stays together.")
+        print("What sharing experiments or the levels of factors compare runs all blocks.")
     for look in _too_early(campaign):
         print(f"Warning: a look after {look} of {campaign.blocks} blocks is too early for any interval.")
     print()
@@ -227,7 +228,21 @@ def _print_cells(campaign: Campaign) -> None:
     quota = "no CPU quota" if limits.cpu_quota is None else f"{limits.cpu_quota:g} processors' CPU time"
     sizes = f"{format_byte(limits.shm_byte)} of /dev/shm in each node, {quota}"
     print(f"\nEach trial: {sizes}, at most {short_duration(limits.time_s)}.")
+    _print_factors(campaign)
     _print_oversubscription(campaign)
+
+
+def _print_factors(campaign: Campaign) -> None:
+    """Say what varies, in whom, and how much it makes of the campaign."""
+    for factor in campaign.factors:
+        whose = f" of {', '.join(factor.names)}" if factor.names else ""
+        print(f"Factor {factor.key}{whose}: {', '.join(level.text for level in factor.levels)}.")
+        others = [each.name for each in campaign.environments if each.name not in factor.names]
+        if factor.of in {"network", "environment"} and others:
+            print(f"  native, {', '.join(others)} stay as they are at each level.")
+    if campaign.factors:
+        count = math.prod(len(factor.levels) for factor in campaign.factors)
+        print(f"{count} combinations of levels make {len(campaign.cells)} cells; native runs in each.")
 
 
 def _print_oversubscription(campaign: Campaign) -> None:

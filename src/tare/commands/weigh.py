@@ -2,7 +2,6 @@
 """``tare weigh``: the user's own command, natively and in every environment here."""
 
 import math
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -30,6 +29,8 @@ from tare.measure.campaign import Request
 from tare.measure.image_config import as_the_image_says
 from tare.measure.launches import require_launches
 from tare.plan.campaign import Campaign, with_overrides
+from tare.plan.factor_tables import level_text
+from tare.plan.factors import Factor, Of
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
 from tare.plan.written import duration_s, normal_device, parse_bind, quantity
@@ -39,10 +40,10 @@ from tare.records import (
     USUAL_MARGIN,
     Environment,
     Layout,
+    Level,
     Limits,
     NetworkKind,
     OptionValue,
-    SweepPoint,
     Way,
     Workload,
 )
@@ -52,7 +53,6 @@ from tare.workloads.mpi import Launcher
 
 _DEFAULT_BLOCKS = 10
 _TIME_LIMIT = "1h"
-_NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 _OPTION_OF = {
     "figures": "--metric",
     "unit": "--unit",
@@ -167,7 +167,8 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
             *(Environment(name=name, technology=name, network=network) for name in technologies),
         ),
         layouts=(layout,),
-        workloads=_workloads(options),
+        workloads=(_workload(options, _name(options), options.command),),
+        factors=_factors(options),
         limits=Limits(
             memory_byte=_memory_byte(options.memory),
             shm_byte=min(256 * MEBIBYTE, _memory_byte(options.memory)),
@@ -201,42 +202,41 @@ def _memory_byte(text: str | None) -> int:
     return asked_byte
 
 
-def _workloads(options: WeighOptions) -> tuple[Workload, ...]:
-    name = Path(options.command[0]).name or "command"
+def _name(options: WeighOptions) -> str:
+    return Path(options.command[0]).name or "command"
+
+
+def _factors(options: WeighOptions) -> tuple[Factor, ...]:
+    """The values of ``--variable``, each in its place in the command."""
     if options.variable is None:
-        return (_workload(options, name, options.command),)
+        return ()
     variable, values = _sweep(options.variable)
     mark = f"{{{variable}}}"
     if not any(mark in word for word in options.command):
         raise InputError(f"--variable: the command does not hold {mark}, where its values would go")
-    workloads = [
-        _workload(
-            options,
-            f"{name}-{variable}-{_NO_NAME.sub('_', value)}",
-            tuple(word.replace(mark, value) for word in options.command),
+    numbers: Sequence[float | None] = _numbers(values) or [None] * len(values)
+    levels = tuple(
+        Level(key=variable, text=level_text(value), number=number)
+        for value, number in zip(values, numbers, strict=True)
+    )
+    if len({level.text for level in levels}) < len(levels):
+        raise InputError(
+            "--variable: two values read alike without their special characters; name them apart"
         )
-        for value in values
-    ]
-    numbers = _numbers(values)
     return (
-        tuple(workloads)
-        if numbers is None
-        else tuple(
-            replace(workload, sweep=SweepPoint(name=name, variable=variable, value=number))
-            for workload, number in zip(workloads, numbers, strict=True)
-        )
+        Factor(key=variable, of=Of.ARGUMENT, levels=levels, values=tuple(values), names=(_name(options),)),
     )
 
 
 def _numbers(values: Sequence[str]) -> list[float] | None:
-    """The values as numbers, which make a curve on a logarithmic axis; ``None`` if one is none, or not above 0."""
+    """The values as numbers, which make a curve; ``None`` if one is none, or below 0, which no axis has."""
     try:
         numbers = [float(value) for value in values]
     except ValueError:
         return None
     return (
         numbers
-        if all(0 < number < math.inf for number in numbers) and len(set(numbers)) == len(numbers)
+        if all(0 <= number < math.inf for number in numbers) and len(set(numbers)) == len(numbers)
         else None
     )
 

@@ -147,16 +147,16 @@ def _ready(request: Request, campaign: Campaign, image: Image, audience: Audienc
     refuse_another(request.folder, journal, image.digest)
     skipped = unusable(request, campaign, image)
     absent = {skip.environment for skip in skipped}
-    return (*skipped, *cannot_join(campaign.needed_environments, request.providers, journal, absent))
+    return (*skipped, *cannot_join(campaign.environments_at_levels, request.providers, journal, absent))
 
 
 def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
     """The environments that do not run here now; the others have the image afterwards. Raises ``HostError``."""
     wants = Wants(
-        quota=campaign.limits.cpu_quota is not None,
+        quota=campaign.has_quota,
         several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
     )
-    return skipped_environments(campaign.needed_environments, request.providers, image, wants)
+    return skipped_environments(campaign.environments_at_levels, request.providers, image, wants)
 
 
 def _measure(
@@ -185,7 +185,7 @@ def _measure(
         new_context(request, campaign, image, audience),
         lacking_flags=_lacking_flags(request, campaign, absent, journal),
         idle_ranks=idle_ranks.IdleRanks(outcomes, busy=load is not None and load.busy),
-        counts={outcome.trial.workload.name: outcome.turns.counts for outcome in outcomes if outcome.turns},
+        counts={outcome.trial.program: outcome.turns.counts for outcome in outcomes if outcome.turns},
         turned=turned,
         whole={
             cell: outcome.facts[WHOLE]
@@ -316,7 +316,7 @@ def _lacking_flags(
     """The lacking flags as of the first trial: all trials of a result take the same code paths."""
     if journal.outcomes and journal.sessions:
         return journal.sessions[-1].lacking_flags
-    present = [environment for environment in campaign.needed_environments if environment.name not in absent]
+    present = [each for each in campaign.environments_at_levels if each.name not in absent]
     return lacking_flags(present, request.providers)
 
 

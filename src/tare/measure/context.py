@@ -85,7 +85,7 @@ class Context:
     session: str = field(default_factory=lambda: secrets.token_hex(4))
     counter: Iterator[int] = field(default_factory=itertools.count)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    """Workload → piece → units of work in a slice, as determined on native in the result's first block."""
+    """Workload at its levels → piece → units of work in a slice, as determined on native in the first block."""
     allotment: Allotment = field(default_factory=Allotment)
     """Distributes the rounds of slices."""
     whole: dict[Cell, str] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Context:
     turned: set[Cell] = field(default_factory=set)
     """Cells that have taken turns in this result, and continue to."""
     peak_byte: dict[str, int] = field(default_factory=dict)
-    """Workload → observed memory of a command, all its processes together."""
+    """Workload at its levels → observed memory of a command, all its processes together."""
     programs: dict[Arm, Mapping[str, str]] = field(default_factory=dict)
     """Facts about the measured program."""
     evidence: dict[Arm, Mapping[str, str]] = field(default_factory=dict)

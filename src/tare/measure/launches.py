@@ -30,7 +30,7 @@ def require_launches(campaign: Campaign, image: Image, kinds: Mapping[str, Workl
 def _launched(campaign: Campaign, kinds: Mapping[str, WorkloadKind]) -> Iterator[tuple[Workload, Job]]:
     """The workloads that mpirun starts, each once, with one of its jobs."""
     for workload, setting in {
-        workload.name: (workload, setting) for workload, setting in campaign.cells
+        (workload.name, setting.levels): (workload, setting) for workload, setting in campaign.cells
     }.values():
         kind = kinds[workload.kind]
         options = kind.options_model.model_validate(dict(workload.options))

@@ -217,7 +217,7 @@ def run_pilot(context: Context, planned: Sequence[Trial], remaining_s: Callable[
     firsts: dict[str, Trial] = {}
     for trial in planned:
         if trial.environment.name == NATIVE:
-            firsts.setdefault(trial.workload.name, trial)
+            firsts.setdefault(trial.program, trial)
     return [_first_run(context, trial, remaining_s) for trial in firsts.values()]
 
 
@@ -253,5 +253,5 @@ def remember_peak(context: Context, outcome: Outcome) -> None:
     if trial.environment.name == NATIVE and outcome.instances:
         largest_byte = max(run.maximum_rss_byte for run in outcome.instances)
         seen_byte = trial.layout.total_processors * largest_byte
-        known_byte = context.peak_byte.get(trial.workload.name, 0)
-        context.peak_byte[trial.workload.name] = max(known_byte, seen_byte)
+        known_byte = context.peak_byte.get(trial.program, 0)
+        context.peak_byte[trial.program] = max(known_byte, seen_byte)

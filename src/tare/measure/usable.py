@@ -36,15 +36,22 @@ def skipped_environments(
     image: Image,
     wants: Wants = Wants(),
 ) -> tuple[Skipped, ...]:
-    """Probe and prepare all in parallel; ``HostError`` if native itself cannot run."""
+    """Probe and prepare all in parallel; ``HostError`` if native itself cannot run.
+
+    An environment may come in several forms: it is skipped if one of them cannot run.
+    """
     native = Environment(name=NATIVE, technology=NATIVE)
-    wanted = {environment.name: environment for environment in (native, *environments)}
     with ThreadPoolExecutor() as pool:
-        futures = {
-            name: pool.submit(_ready, providers[environment.technology], image, environment, wants)
-            for name, environment in wanted.items()
-        }
-    skipped = [_skipped(name, future) for name, future in futures.items() if not future.result().usable]
+        futures = [
+            (
+                environment.name,
+                pool.submit(_ready, providers[environment.technology], image, environment, wants),
+            )
+            for environment in (native, *environments)
+        ]
+    unusable = {name: future for name, future in reversed(futures) if not future.result().usable}
+    names = dict.fromkeys(name for name, _ in futures)
+    skipped = [_skipped(name, unusable[name]) for name in names if name in unusable]
     for skip in skipped:
         if skip.environment == NATIVE:
             raise HostError(
@@ -94,12 +101,14 @@ def lacking_flags(
 
     An environment that cannot be asked is omitted too: if it lacks any, its trials fail and say so.
     """
-    wanted, lacking_by_environment = FLAGS & cpu_flags(), {}
+    wanted = FLAGS & cpu_flags()
+    lacking_by_environment: dict[str, tuple[str, ...]] = {}
     for environment in environments:
         provider = providers[environment.technology].configured(environment.options)
         with suppress(NodeError, OSError):
             if lacking := provider.lacking_flags(wanted):
-                lacking_by_environment[environment.name] = tuple(sorted(lacking))
+                known = lacking_by_environment.get(environment.name, ())
+                lacking_by_environment[environment.name] = tuple(sorted({*known, *lacking}))
     return lacking_by_environment
 
 

@@ -14,6 +14,7 @@ from tare.plan.blocks import MOST_BLOCKS, DecisionTable, parse_fail_if
 from tare.plan.checks import memory_problems, whole_problems
 from tare.plan.definition import Campaign, differences, shape_of
 from tare.plan.experiments import orders, sharings
+from tare.plan.factor_tables import FileParts, factors, layouts_of, with_least_shm
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
 from tare.plan.schema import LARGEST_SEED, CampaignTable, Host
 from tare.plan.sharing import Sharing
@@ -162,9 +163,9 @@ def _build(
     environments = entries.environments(source.data, networks, providers, problems)
     workloads = entries.workloads(source.data, kinds, problems)
     shared = sharings(source.data, host, environments, workloads, problems)
-    ordered = orders(
-        source.data, host, workloads, _layouts((table and table.layouts) or (), shared), kinds, problems
-    )
+    varied = factors(source.data, FileParts(host, environments, workloads, providers, kinds), problems)
+    layouts = _layouts((*((table and table.layouts) or ()), *layouts_of(varied)), shared)
+    ordered = orders(source.data, host, workloads, layouts, kinds, problems)
     if table is not None and table.turns.turns is None:
         problems += entries.whole_run_problems(workloads)
     if table is None or problems:
@@ -172,9 +173,11 @@ def _build(
     campaign = Campaign(
         name=table.name,
         environments=tuple(entry.record for entry in environments if entry.measured),
-        layouts=_layouts(table.layouts, shared),
+        layouts=layouts,
         workloads=tuple(entry.record for entry in workloads if entry.measured),
-        limits=table.limits.limits(host, max(layout.nodes for layout in _layouts(table.layouts, shared))),
+        limits=with_least_shm(
+            table.limits.limits(host, max(layout.nodes for layout in layouts)), table.limits, varied
+        ),
         blocks=table.blocks.planned[-1],
         looks=table.blocks.planned,
         precise_absolute=table.blocks.precision.absolute,
@@ -189,6 +192,7 @@ def _build(
         devices=tuple(dict.fromkeys(table.devices)),
         sharings=tuple(shared),
         orders=tuple(ordered),
+        factors=tuple(varied),
         exclude=table.exclude.rules(),
         turns=table.turns.turns,
         auto_slice=table.turns.auto_slice,
@@ -218,9 +222,9 @@ def _declared(
     return tuple(declared)
 
 
-def _layouts(asked: Sequence[Layout] | None, shared: Sequence[Sharing]) -> tuple[Layout, ...]:
+def _layouts(asked: Sequence[Layout], shared: Sequence[Sharing]) -> tuple[Layout, ...]:
     """The layouts, including those of sharing experiments; one of a single processor if nothing is asked."""
-    layouts = list(asked or ())
+    layouts = list(asked)
     for sharing in shared:
         layouts += [layout for layout in (sharing.alone, *sharing.together) if layout not in layouts]
     return tuple(layouts) or (Layout(nodes=1, processors=1, instances=1),)

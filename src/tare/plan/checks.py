@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Problems that only the whole campaign shows, including its sharing experiments."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tare.errors import TareError
 from tare.nodes.provider import Provider
 from tare.plan.definition import Campaign, shape_of
+from tare.plan.factors import least_memory_byte
 from tare.plan.problems import Problem, printable, shown
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host
 from tare.plan.sharing import Sharing
@@ -17,6 +19,8 @@ from tare.workloads.kind import WorkloadKind
 from tare.workloads.part_used import part_used
 
 _MOST_TRIALS = 100_000
+_MOST_COMBINATIONS = 200
+"""Of the levels of all factors."""
 
 
 def whole_problems(
@@ -29,11 +33,19 @@ def whole_problems(
 
     ``places`` maps "environment" or "workload" and a name to the table's position in the file.
     """
+    combinations = math.prod(len(factor.levels) for factor in campaign.factors)
+    if combinations > _MOST_COMBINATIONS:
+        text = f"makes {combinations} combinations of levels, but {_MOST_COMBINATIONS} are the most allowed"
+        return [Problem(("factor",), text)]
     problems = []
     if len(set(campaign.layouts)) < len(campaign.layouts):
         problems.append(Problem(("layouts",), "a layout stands there twice; keep each once"))
-    quota, most = campaign.limits.cpu_quota, max(layout.processors for layout in campaign.layouts)
-    if quota is not None and quota > most:
+    quotas = [campaign.limits.cpu_quota, *(setting.limits.cpu_quota for _, setting in campaign.cells)]
+    quota, most = (
+        max(filter(None, quotas), default=0.0),
+        max(layout.processors for layout in campaign.layouts),
+    )
+    if quota > most:
         text = f"{quota:g} limits nothing: the largest node has {most} processors; give less or leave it out"
         problems.append(Problem(("limits", "cpu_quota"), text))
     arms = len(campaign.environments) + 2
@@ -53,10 +65,10 @@ def whole_problems(
 
 def memory_problems(campaign: Campaign, host: Host) -> Iterator[Problem]:
     """Find settings whose nodes together, by ``memory_per_node``, have more memory than the host."""
-    each_byte = campaign.limits.node_memory_byte
-    if each_byte is None:
-        return
-    for setting in campaign.settings:
+    for setting in (*campaign.settings, *(setting for _, setting in campaign.cells if setting.levels)):
+        each_byte = setting.limits.node_memory_byte
+        if each_byte is None:
+            continue
         nodes = setting.layout.nodes + (setting.company.count if setting.company else 0)
         if nodes * each_byte > host.memory_byte:
             text = (
@@ -140,7 +152,8 @@ def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
                 order.layout,
                 campaign.limits.of(order.layout),
             )
-    for setting in campaign.settings:
+    settings = {str(own): own for own in (*campaign.settings, *(setting for _, setting in campaign.cells))}
+    for setting in settings.values():
         if setting.company:
             yield f"as neighbour in {setting}", setting.company.workload, *setting.neighbour_node
 
@@ -156,26 +169,30 @@ def _misfit(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limi
 
 def sharing_problems(campaign: Campaign) -> Iterator[Problem]:
     """Find instances that would get too little or unequal parts, and trials that could not be told apart."""
+    memory_byte = least_memory_byte(campaign.factors, campaign.limits)
     for position, sharing in enumerate(campaign.sharings):
         path = ("sharing", position)
-        if campaign.limits.node_memory_byte is not None:
+        if any(setting.limits.node_memory_byte is not None for _, setting in campaign.cells):
             yield from _uneven_memory(sharing, path)
             continue
-        share_byte = sharing.instance_memory_byte(campaign.limits.memory_byte) // sharing.alone.nodes
+        share_byte = sharing.instance_memory_byte(memory_byte) // sharing.alone.nodes
         if share_byte < LEAST_MEMORY_BYTE:
             text = (
                 f"leaves each node {format_byte(share_byte)} of the memory of "
-                f"{format_byte(campaign.limits.memory_byte)}; raise limits.memory"
+                f"{format_byte(memory_byte)}; raise limits.memory"
             )
             yield Problem(path, text)
-        if campaign.limits.cpu_quota is not None and (uneven := _uneven_nodes(sharing)):
+        if campaign.has_quota and (uneven := _uneven_nodes(sharing)):
             text = (
                 f"limits.cpu_quota is of a node, so an instance would get less of it in {uneven} than in "
                 f"{sharing.alone}; leave it out or give the instances nodes of their own"
             )
             yield Problem(path, text)
     if name := _repeated_name(campaign):
-        yield Problem(("sharing",), f"two trials would be called {name}; rename an environment or a workload")
+        yield Problem(
+            ("sharing",) if campaign.sharings else ("factor",),
+            f"two trials would be called {name}; rename an environment or a workload",
+        )
 
 
 def _uneven_memory(sharing: Sharing, path: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -194,5 +211,7 @@ def _uneven_nodes(sharing: Sharing) -> str | None:
 
 def _repeated_name(campaign: Campaign) -> str | None:
     """Find a repeated name: names may contain their separator, so ``a`` and ``b-c`` read like ``a-b`` and ``c``."""
-    counts = Counter(trial.identity for trial in plan_block(campaign, 0, 0) if trial.neighbour)
+    counts = Counter(
+        trial.identity for trial in plan_block(campaign, 0, 0) if trial.neighbour or trial.levels
+    )
     return next((name for name, count in counts.items() if count > 1), None)

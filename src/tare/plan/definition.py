@@ -13,6 +13,15 @@ from pydantic import TypeAdapter, ValidationError
 from tare.environments import PROVIDERS
 from tare.errors import CampaignError
 from tare.nodes.provider import TOOLS_DIRECTORY, Provider
+from tare.plan.factors import (
+    Factor,
+    Of,
+    at_levels,
+    cells_by_level,
+    chosen_combinations,
+    in_environment,
+    under_limits,
+)
 from tare.plan.order import Order
 from tare.plan.problems import printable
 from tare.plan.sharing import Setting, Sharing, settings
@@ -25,6 +34,7 @@ from tare.records import (
     Design,
     Environment,
     Exclude,
+    FactorCells,
     FailIf,
     Intervention,
     Layout,
@@ -68,6 +78,8 @@ class Campaign:
     """Devices of the host that every node gets: kinds such as ``nvidia``, or paths such as ``/dev/fuse``."""
     sharings: tuple[Sharing, ...] = ()
     orders: tuple[Order, ...] = ()
+    factors: tuple[Factor, ...] = ()
+    """Each is varied in its levels, in all combinations."""
     looks: tuple[int, ...] = ()
     """Block counts at which a look takes place, ascending; the last is ``blocks``. Omitted: once, after all."""
     precise_absolute: float = USUAL_PRECISE_ABSOLUTE
@@ -101,7 +113,7 @@ class Campaign:
             whole=frozenset(
                 Cell(workload=workload.name, layout=str(setting))
                 for workload, setting in self.cells
-                if setting.alone
+                if setting.alone or setting.levels or self.compares_layouts
             ),
         )
 
@@ -121,18 +133,66 @@ class Campaign:
         return next(filter(None, changed), limits)
 
     @property
+    def compares_layouts(self) -> bool:
+        """Whether the layouts are the levels of a factor."""
+        return any(factor.of is Of.LAYOUT for factor in self.factors)
+
+    @property
     def settings(self) -> tuple[Setting, ...]:
-        """The settings in which every workload is measured: a setting and a workload make a cell."""
+        """The settings in which every workload is measured, without the levels of factors."""
         return settings(self.layouts, self.sharings, self.limits)
 
     @property
     def cells(self) -> tuple[tuple[Workload, Setting], ...]:
-        """Everything that runs once in each environment and block."""
+        """Everything that runs once in each environment and block: a workload and a setting make a cell."""
         return tuple(
-            (workload, setting)
+            (
+                at_levels(workload, chosen),
+                dataclasses.replace(setting, levels=tuple(level for _, level in chosen)),
+            )
             for workload in self.workloads
-            for setting in self.settings
+            for chosen in chosen_combinations(self.factors, workload)
+            for setting in settings(self.layouts, self.sharings, under_limits(self.limits, chosen))
             if workload.runs_in(setting.layout)
+        )
+
+    @property
+    def workloads_at_levels(self) -> tuple[Workload, ...]:
+        """The measured workloads, each at all its levels under the same name."""
+        return tuple(
+            at_levels(workload, chosen)
+            for workload in self.workloads
+            for chosen in chosen_combinations(
+                [own for own in self.factors if own.changes_workloads], workload
+            )
+        )
+
+    @property
+    def has_quota(self) -> bool:
+        """Whether any trial has a CPU quota."""
+        own = (setting.limits.cpu_quota for _, setting in self.cells)
+        return self.limits.cpu_quota is not None or any(quota is not None for quota in own)
+
+    def environment_at(self, environment: Environment, setting: Setting) -> Environment:
+        """The environment at the setting's levels, under the same name; itself if none of them concerns it."""
+        for factor in self.factors:
+            for level in setting.levels:
+                if level.key == factor.key:
+                    environment = in_environment(environment, factor, level)
+        return environment
+
+    @property
+    def factor_cells(self) -> tuple[FactorCells, ...]:
+        """For each factor and workload that it concerns the cells at its levels, averaged over other factors."""
+        return tuple(
+            cells
+            for workload in self.workloads
+            for factor in self.factors
+            for cells in cells_by_level(
+                factor,
+                self.compares_layouts,
+                [(own.name, setting) for own, setting in self.cells if own.name == workload.name],
+            )
         )
 
     @property
@@ -141,10 +201,10 @@ class Campaign:
         return tuple(
             SharedCell(
                 shared=Cell(workload=workload.name, layout=str(setting)),
-                alone=Cell(workload=workload.name, layout=str(setting.alone)),
+                alone=Cell(workload=workload.name, layout=setting.by_itself),
             )
             for workload, setting in self.cells
-            if setting.alone and str(setting) != str(setting.alone)
+            if setting.alone and str(setting) != setting.by_itself
         )
 
     @property
@@ -158,6 +218,18 @@ class Campaign:
         companies = [sharing.neighbour for sharing in self.sharings if sharing.neighbour]
         others = [company.environment for company in companies if company.environment]
         return tuple({entry.name: entry for entry in (*self.environments, *others)}.values())
+
+    @property
+    def environments_at_levels(self) -> tuple[Environment, ...]:
+        """The needed environments, each in every form that the levels of factors give it."""
+        levels = {level: None for factor in self.factors for level in factor.levels}
+        settings_of = [setting for _, setting in self.cells] if levels else []
+        forms = [
+            self.environment_at(environment, setting)
+            for environment in self.needed_environments
+            for setting in settings_of
+        ] or self.needed_environments
+        return tuple(form for place, form in enumerate(forms) if form not in forms[:place])
 
     def to_json(self) -> dict[str, Any]:
         """Return the canonical form; ``from_json`` makes an equal campaign of it."""
@@ -263,6 +335,8 @@ def _leaves(campaign: Campaign) -> dict[str, str]:
     data["looks"] = f"after {', '.join(map(str, campaign.looks))} blocks" if several else "after all blocks"
     data["fail_if"] = ", ".join(sorted(condition.text for condition in campaign.fail_if)) or None
     data["layouts"] = ", ".join(sorted(str(layout) for layout in campaign.layouts))
+    for factor in data.pop("factors"):
+        data[f"factor {factor['key']}"] = ", ".join(level["text"] for level in factor["levels"])
     for key, singular in (("environments", "environment"), ("workloads", "workload")):
         for entry in data.pop(key):
             data[f"{singular} {entry.pop('name')}"] = entry

@@ -62,7 +62,7 @@ def environments(
         ]
     for entry in entries:
         provider = providers[entry.record.technology]
-        problems += _network_problems(entry.record, ("environment", entry.position), provider)
+        problems += network_problems(entry.record, ("environment", entry.position), provider)
     _refuse_duplicates("environment", entries, problems)
     _require_a_measured_one("environment", entries, problems)
     return entries
@@ -125,7 +125,7 @@ def _environment(
         text = 'native is always measured; for a control arm give it another name, such as name = "no-op"'
         problems.append(Problem((*path, "name"), text))
     options = table.model_extra or {}
-    problems += _option_problems(options, path, provider)
+    problems += option_problems(options, path, provider)
     return Environment(
         name=name,
         technology=table.technology,
@@ -143,7 +143,7 @@ def _in_networks(environment: Environment | None, networks: Sequence[NetworkKind
     return [replace(environment, name=f"{environment.name}-{kind}", network=kind) for kind in networks]
 
 
-def _network_problems(environment: Environment, path: Path, provider: Provider) -> list[Problem]:
+def network_problems(environment: Environment, path: Path, provider: Provider) -> list[Problem]:
     kind = environment.network
     if kind is not None and (missing := missing_network(provider, kind)):
         return [Problem((*path, "network"), missing)]
@@ -153,7 +153,7 @@ def _network_problems(environment: Environment, path: Path, provider: Provider) 
     return []
 
 
-def _option_problems(options: Mapping[str, Any], path: Path, provider: Provider) -> list[Problem]:
+def option_problems(options: Mapping[str, Any], path: Path, provider: Provider) -> list[Problem]:
     problems = []
     for key, value in options.items():
         if key not in provider.option_names:

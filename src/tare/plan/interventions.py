@@ -9,6 +9,7 @@ from tare.environments import PROVIDERS
 from tare.errors import InputError
 from tare.nodes.provider import Provider
 from tare.plan.definition import Campaign
+from tare.plan.factors import only_at
 from tare.plan.knob_turns import KnobSubject
 from tare.plan.knobs import Knob, knob_of, turned
 from tare.plan.sharing import Setting
@@ -66,17 +67,19 @@ def subject_of(parent: Parent, choice: Choice) -> tuple[KnobSubject, tuple[Workl
     campaign = parent.campaign
     environments = {environment.name: environment for environment in campaign.environments}
     environment = environments[_one("--environment", choice.environment, environments)]
-    cells = [(workload, setting) for workload, setting in campaign.cells if setting.company is None]
-    known = {workload.name: workload for workload, _ in cells}
+    cells = [(workload.name, setting) for workload, setting in campaign.cells if setting.company is None]
+    measured = {name for name, _ in cells}
+    known = {workload.name: workload for workload in campaign.workloads if workload.name in measured}
     names = choice.workloads or (_one("--workload", None, known),)
     workloads = tuple(known[_one("--workload", name, known)] for name in names)
-    settings: dict[str, Setting] = {str(setting): setting for own, setting in cells if own in workloads}
+    settings: dict[str, Setting] = {str(setting): setting for own, setting in cells if own in names}
     setting = settings[_one("--layout", choice.layout, settings)]
     subject = KnobSubject(
-        environment=environment,
+        environment=campaign.environment_at(environment, setting),
         limits=setting.limits,
         layout=setting.layout,
         provider=parent.providers[environment.technology],
+        levels=setting.levels,
     )
     return subject, workloads
 
@@ -123,6 +126,7 @@ def intervention_campaign(
         seed=None,
         sharings=(),
         orders=(),
+        factors=only_at(parent.campaign.factors, subject.levels),
         fail_if=(),
         intervention=Intervention(
             parent=parent.path,
@@ -175,8 +179,9 @@ def folder_name(campaign: Campaign) -> str:
     by_hand = [change.knob for change in changes if change.cause is None]
     knobs = "+".join(by_hand) if by_hand else "causes"
     workloads = "+".join(workload.name for workload in campaign.workloads)
+    setting = next((str(setting) for _, setting in campaign.cells), str(campaign.layouts[0]))
     blocks = "" if campaign.blocks == USUAL_BLOCKS else f"-{campaign.blocks}-blocks"
-    name = f"{own.environment if own else campaign.name}-{knobs}-{workloads}-{campaign.layouts[0]}{blocks}"
+    name = f"{own.environment if own else campaign.name}-{knobs}-{workloads}-{setting}{blocks}"
     return name if len(name) <= _LONGEST_NAME else _shortened(name)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tare.nodes.provider import Provider
-from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, Storage
+from tare.records import Environment, Layout, Level, Limits, NetworkKind, OptionValue, Storage
 from tare.units import format_byte
 
 _QUICK_RTO_S = 0.005
@@ -20,6 +20,8 @@ class KnobSubject:
     limits: Limits
     layout: Layout
     provider: Provider
+    levels: tuple[Level, ...] = ()
+    """Of the campaign's factors, which the environment and the limits have already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

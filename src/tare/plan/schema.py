@@ -40,6 +40,7 @@ LARGEST_SEED = 2**63 - 1
 MOST_NODES = 200
 MOST_ITERATIONS = 1000
 MOST_VALUES = 100
+MOST_LEVELS = 30
 DEFAULT_BOOTS = 6
 MOST_OVERSUBSCRIPTION = 16
 _DEFAULT_MEMORY_BYTE = 2 * GIBIBYTE
@@ -276,6 +277,7 @@ class CampaignTable(StrictTable):
     workload: Any = None
     sharing: Any = None
     order: Any = None
+    factor: Any = None
 
 
 class EnvironmentTable(BaseModel):
@@ -329,6 +331,13 @@ class OrderTable(StrictTable):
         if len(set(self.values)) < len(self.values):
             raise ValueError(f"values holds one twice: {shown(self.values)}; keep each once")
         return self
+
+
+class FactorTable(StrictTable):
+    """``[[factor]]``: a key in several levels (docs/factors.md)."""
+
+    key: str = Field(min_length=1, max_length=80)
+    levels: list[Any] = Field(min_length=2, max_length=MOST_LEVELS)
 
 
 class NeighbourTable(StrictTable):

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tare.records import NATIVE, Environment, Layout, Limits, Neighbour, Workload
+from tare.records import NATIVE, Environment, Layout, Level, Limits, Neighbour, Workload, levels_text
 
 NATIVE_ENVIRONMENT = Environment(name=NATIVE, technology=NATIVE)
 
@@ -62,9 +62,17 @@ class Setting:
     company: Company | None = None
     alone: Layout | None = None
     """The layout of the same instance alone; ``None`` outside sharing experiments."""
+    levels: tuple[Level, ...] = ()
+    """Of the campaign's factors."""
 
     def __str__(self) -> str:
-        return str(self.layout) if self.company is None else f"{self.layout}+{self.company}"
+        company = "" if self.company is None else f"+{self.company}"
+        return f"{self.layout}{company}{levels_text(self.levels)}"
+
+    @property
+    def by_itself(self) -> str:
+        """The setting of the same instance alone; the setting itself outside sharing experiments."""
+        return str(self) if self.alone is None else f"{self.alone}{levels_text(self.levels)}"
 
     @property
     def neighbour_node(self) -> tuple[Layout, Limits]:

@@ -79,7 +79,7 @@ def refuse_misnamed(trials: Iterable[Trial]) -> None:
 
 def _joined(cells: Sequence[_Cell]) -> list[_Cell]:
     """Move the cells of a sharing experiment to the first of them; everything else keeps its order."""
-    experiments = [(workload.name, str(setting.alone or setting)) for workload, setting in cells]
+    experiments = [(workload.name, setting.by_itself) for workload, setting in cells]
     order = sorted(range(len(cells)), key=lambda place: experiments.index(experiments[place]))
     return [cells[place] for place in order]
 
@@ -93,7 +93,7 @@ def _shuffled_arms(environments: Sequence[Environment], source: random.Random) -
 
 def _trial(campaign: Campaign, block: int, slot: int, cell: _Cell, arm: _Arm) -> Trial:
     workload, setting = cell
-    environment, replicate = arm
+    environment, replicate = campaign.environment_at(arm[0], setting), arm[1]
     return Trial(
         identity=trial_identity(block, workload.name, str(setting), environment.name, replicate),
         block=block,
@@ -105,6 +105,7 @@ def _trial(campaign: Campaign, block: int, slot: int, cell: _Cell, arm: _Arm) ->
         limits=campaign.limits_of(environment, setting.limits),
         neighbour=setting.company.beside(environment) if setting.company else None,
         turns=turns_of(campaign, workload, setting),
+        levels=setting.levels,
     )
 
 

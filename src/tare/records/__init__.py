@@ -70,6 +70,7 @@ from tare.records.comparisons import (
     Treatment,
 )
 from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
+from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
 from tare.records.imported import (
@@ -133,6 +134,7 @@ from tare.records.planned import (
     Bounds,
     Environment,
     Layout,
+    Level,
     Limits,
     Neighbour,
     NetworkKind,
@@ -141,11 +143,11 @@ from tare.records.planned import (
     Range,
     Series,
     Storage,
-    SweepPoint,
     Trial,
     User,
     Workload,
     check_user,
+    levels_text,
 )
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
@@ -160,6 +162,7 @@ from tare.records.treated import (
     CurvePoint,
     Exclude,
     Exclusions,
+    FactorCells,
     HelperSummary,
     SharedCell,
     SharingSummary,
@@ -240,6 +243,8 @@ __all__ = [
     "CurvePoint",
     "Damage",
     "Decision",
+    "Dependence",
+    "DependenceWord",
     "Design",
     "Dimension",
     "Direction",
@@ -251,6 +256,7 @@ __all__ = [
     "ExpectedBlocks",
     "Explanation",
     "FactDifference",
+    "FactorCells",
     "FailIf",
     "FailureCount",
     "FailureRate",
@@ -281,6 +287,8 @@ __all__ = [
     "IterationSeries",
     "Lack",
     "Layout",
+    "Level",
+    "LevelOverhead",
     "Levels",
     "Limits",
     "Look",
@@ -346,7 +354,6 @@ __all__ = [
     "Strength",
     "Summary",
     "Suspicion",
-    "SweepPoint",
     "TimeEstimate",
     "TimerAgreement",
     "TimerSummary",
@@ -368,6 +375,7 @@ __all__ = [
     "Workload",
     "check_user",
     "is_without_load",
+    "levels_text",
 ]
 
 SCHEMA = 1

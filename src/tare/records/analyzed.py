@@ -12,6 +12,7 @@ from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, HostShare, Ranking, Standing
 from tare.records.diagnostics import Finding, TimerAgreement
+from tare.records.factors import Dependence
 from tare.records.failing import FailureRate
 from tare.records.integrity import Integrity
 from tare.records.looks import Decision, Look, Stop
@@ -290,6 +291,8 @@ class Analysis:
     """The result's folder, as the user named it: for the commands that a report suggests."""
     orders: tuple[OrderVerdict, ...] = ()
     """For the order experiments, native included."""
+    dependences: tuple[Dependence, ...] = ()
+    """On the factors; empty without one."""
     steadiness: tuple[Steadiness, ...] = ()
     """For the workloads with iterations, native included."""
     timers: tuple[TimerAgreement, ...] = ()

@@ -2,7 +2,7 @@
 """What a campaign requests: environments, layouts, workloads, limits, users, and the resulting trials."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self, TypeAlias
@@ -116,13 +116,24 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepPoint:
-    """A workload's place in a sweep: the same command with several values of one variable."""
+class Level:
+    """One level of a factor: what varies, and what it is here (docs/factors.md)."""
 
-    name: str
-    """Of the sweep as a whole."""
-    variable: str
-    value: float
+    key: str
+    text: str
+    """As people write the value; no two levels of a factor have the same."""
+    number: float | None = None
+    """``None``: the levels are names."""
+    unit: str | None = None
+    """Such as ``"B"``; ``None``: a count, or no number."""
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.text}"
+
+
+def levels_text(levels: Sequence[Level]) -> str:
+    """Such as ``[memory=256 MiB, class=A]``, to follow a layout; empty without levels."""
+    return f"[{', '.join(map(str, levels))}]" if levels else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +167,6 @@ class Workload:
     """The campaign's own, in addition to the kind's."""
     way: Way = Way.WHOLE
     """How it can take turns with other arms, according to its kind."""
-    sweep: SweepPoint | None = None
-    """``None``: it belongs to no sweep, or to one over values that are no numbers."""
 
     def runs_in(self, layout: Layout) -> bool:
         return self.layouts is None or str(layout) in self.layouts
@@ -256,6 +265,8 @@ class Trial:
     """``None``: not a trial of an order experiment."""
     turns: Turns | None = None
     """How it takes turns with the other arms of its block; ``None``: it runs by itself."""
+    levels: tuple[Level, ...] = ()
+    """Of the campaign's factors, whose values its workload, limits and environment have already."""
 
     def __post_init__(self) -> None:
         if self.block < 0 or self.slot < 0 or self.replicate not in {0, 1}:
@@ -265,10 +276,16 @@ class Trial:
 
     @property
     def setting(self) -> str:
-        """The name of the cell: the layout, and the neighbour beside it or the order of its runs."""
+        """The name of the cell: the layout, with the neighbour, the order of its runs or its levels."""
         if self.series is not None:
             return f"{self.layout}~{self.series.ordering}"
-        return str(self.layout) if self.neighbour is None else f"{self.layout}+{self.neighbour}"
+        company = "" if self.neighbour is None else f"+{self.neighbour}"
+        return f"{self.layout}{company}{levels_text(self.levels)}"
+
+    @property
+    def program(self) -> str:
+        """What is calibrated once: the workload at its levels, in any layout and environment."""
+        return f"{self.workload.name}{levels_text(self.levels)}"
 
     @property
     def run_options(self) -> tuple[Mapping[str, OptionValue], ...]:

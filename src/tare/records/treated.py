@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from tare.records.busy import HostLoad
 from tare.records.measured import Dimension, Direction, Rule
+from tare.records.planned import Level
 
 _T = TypeVar("_T")
 PROGRAM = "program digest"
@@ -85,6 +86,21 @@ class SharedCell:
 
     shared: Cell
     alone: Cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorCells:
+    """The cells of one workload at each level of a factor (docs/factors.md)."""
+
+    workload: str
+    setting: str
+    """What the cells share besides the workload, such as the layout; empty if that is the factor."""
+    key: str
+    levels: tuple[Level, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    """For each level: one cell, or one for each combination of the other factors' levels."""
+    environments: tuple[str, ...] = ()
+    """Those that the factor changes; empty: all, and native too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

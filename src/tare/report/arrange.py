@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analysis in reading order: what belongs together, what comes first, what was lost; it only counts."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -114,8 +115,8 @@ def cells(analysis: Analysis) -> tuple[Cell, ...]:
 
 
 def layout_of(cell: Cell) -> Layout:
-    """The cell's layout, without the neighbour or the order that its name may hold too."""
-    return Layout.parse(cell.layout.partition("+")[0].partition("~")[0])
+    """The cell's layout, without the neighbour, the order or the levels that its name may hold too."""
+    return Layout.parse(re.split(r"[+~\[]", cell.layout, maxsplit=1)[0])
 
 
 def instances_note(cell: Cell) -> str:

@@ -12,7 +12,7 @@ from tare.analyze.answers import Names, difference_said, joined
 from tare.analyze.sentence import signed_range
 from tare.drawing.words import MARK, STYLE
 from tare.foreign import one_line
-from tare.records import TOO_BUSY, Analysis, Attributed, Verdict, Word
+from tare.records import TOO_BUSY, Analysis, Attributed, DependenceWord, Verdict, Word
 from tare.report import arrange, host_software
 from tare.report.answers import noise_said
 from tare.report.reasons import Reason, reasons
@@ -46,10 +46,7 @@ def print_brief(analysis: Analysis, report: Path, console: Console) -> None:
 def _heading(analysis: Analysis) -> str:
     """What is compared, and what this machine can resolve."""
     name = one_line(analysis.campaign)
-    workloads = {
-        point.name if (point := outcome.trial.workload.sweep) else outcome.trial.workload.name
-        for outcome in analysis.outcomes
-    }
+    workloads = {outcome.trial.workload.name for outcome in analysis.outcomes}
     if name == "weigh" and len(workloads) == 1:
         name = one_line(workloads.pop())
     primary = [control for control in arrange.primary_controls(analysis) if control.typical.low is not None]
@@ -83,7 +80,9 @@ def _lines(analysis: Analysis) -> Iterator[_Line]:
             if verdict.overhead.summary.primary and verdict.overhead.summary.environment == environment
         ]
         if own:
-            said = [_one(own[0])] if len(own) == 1 else list(_several(own, names))
+            varied = list(_varied(analysis, environment))
+            several = _several(own, names, 1 if varied else _NAMED_LOSSES)
+            said = [_one(own[0])] if len(own) == 1 else [*varied, *several]
             said += [failing[environment]] if environment in failing else []
             said += [] if any(verdict.withheld for verdict in own) else _against_host(analysis, environment)
             yield _worst(own), one_line(environment), "; ".join(said)
@@ -134,18 +133,25 @@ def _said(verdict: Verdict) -> str:
     return f"{only}{'costs ' if verdict.word is Word.BOUNDED else ''}{verdict.said}"
 
 
-def _several(verdicts: Sequence[Verdict], names: Names) -> Iterator[str]:
-    """The largest losses by name, then how many metrics have which verdict."""
+def _varied(analysis: Analysis, environment: str) -> Iterator[str]:
+    """The factors on which its overhead depends."""
+    for each in analysis.dependences:
+        if each.primary and each.environment == environment and each.word is DependenceWord.DEPENDS:
+            yield one_line(each.claim.partition(" (")[0])
+
+
+def _several(verdicts: Sequence[Verdict], names: Names, named: int) -> Iterator[str]:
+    """The ``named`` largest losses by name, then how many metrics have which verdict."""
     losses = sorted(
         (verdict for verdict in verdicts if verdict.word is Word.SLOWER and not verdict.withheld),
         key=lambda verdict: -verdict.overhead.typical.point,
     )
     several = len({verdict.overhead.summary.cell.layout for verdict in verdicts}) > 1
-    for verdict in losses[:_NAMED_LOSSES]:
+    for verdict in losses[:named]:
         summary = verdict.overhead.summary
         where = f" on {one_line(summary.cell.layout)}" if several else ""
         yield f"{names[summary.cell, summary.metric]}{where} {_said(verdict)}"
-    if more := len(losses) - _NAMED_LOSSES:
+    if more := len(losses) - named:
         yield from [f"{more} more slower"] if more > 0 else []
     rest = [verdict for verdict in verdicts if verdict not in losses]
     within = [verdict for verdict in rest if verdict.word is Word.WITHIN and not verdict.withheld]

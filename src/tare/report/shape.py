@@ -106,7 +106,7 @@ class CellShape(JsonShape):
     """What was run, and on how much of the machine."""
 
     workload: str = key("the workload's name")
-    layout: str = key("`NcMpKi`, and after a `+` the neighbour, if there is one")
+    layout: str = key("`NcMpKi`, after a `+` the neighbour and in brackets the levels of factors, if any")
 
 
 class ArmShape(JsonShape):

@@ -17,6 +17,7 @@ from tare.report import (
     comparisons,
     curves,
     equal_arms,
+    factors,
     failing,
     helpers,
     host_software,
@@ -47,7 +48,7 @@ class Topic(InTables, OnPage, Protocol):
     """A topic of every output."""
 
 
-TOPICS: tuple[Topic, ...] = (host_software, failing, sharing, activities, helpers)
+TOPICS: tuple[Topic, ...] = (host_software, failing, factors, sharing, activities, helpers)
 """Together and in this order in every output: a new topic joins them, and ``JSON_ORDER``."""
 JSON_ORDER: tuple[type[JsonShape], ...] = (
     stops.StopsJson,
@@ -56,6 +57,7 @@ JSON_ORDER: tuple[type[JsonShape], ...] = (
     curves.CurvesJson,
     host_software.HostSoftwareJson,
     failing.FailuresJson,
+    factors.FactorsJson,
     sharing.SharingJson,
     activities.ActivitiesJson,
     helpers.HelpersJson,

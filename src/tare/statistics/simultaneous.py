@@ -19,6 +19,9 @@ from tare.statistics.estimate import LEVEL
 
 Floats = NDArray[np.float64]
 _DRAWS = 1999
+_ROUNDING = 1e-9
+_FLOOR = 1e-12
+"""Makes the larger of two means that do not vary at all the larger one."""
 _SEED = 1
 """The same blocks always give the same band."""
 _MOST_NUMBERS = 1 << 22
@@ -49,12 +52,33 @@ def band(log_ratios: Any, controls: Any, error: float = 1 - LEVEL) -> Band | Non
     return Band(low=centre - half_width, high=centre + half_width)
 
 
+def exchange_p(log_ratios: Any, controls: Any) -> float | None:
+    """P-value of "all means are 0", by the largest of them in standard errors; ``None`` with too few blocks.
+
+    If they are, the three runs of a block are alike and any of them could have been "the environment", so that the
+    p-value holds exactly. The arguments are those of ``band``.
+    """
+    ratios, apart = (np.asarray(each, dtype=np.float64) for each in (log_ratios, controls))
+    n = len(ratios)
+    if n < LEAST_BLOCKS or not ratios.shape[1]:
+        return None
+    as_it_was = [np.full((1, n), role == 0, dtype=np.float64) for role in range(3)]
+    measured = float(_studentized(as_it_was, _by_role(ratios, apart), _FLOOR).max())
+    as_large = _largest(ratios, apart, _FLOOR) >= measured * (1 - _ROUNDING)
+    return float((1 + as_large.sum()) / (1 + _DRAWS))
+
+
 def _standard_error(values: Floats) -> Floats:
     return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def _quantile(moved: Floats, apart: Floats, error: float) -> float:
     """Of the largest absolute mean in standard errors."""
+    return float(np.quantile(_largest(moved, apart), 1 - error, method="higher"))
+
+
+def _largest(moved: Floats, apart: Floats, floor: float = 0.0) -> Floats:
+    """The largest absolute mean in standard errors, in each draw of who was "the environment"."""
     n, points = moved.shape
     drawn = np.random.default_rng(_SEED).integers(0, 3, size=(_DRAWS, n))
     chosen = [(drawn == role).astype(np.float64) for role in range(3)]
@@ -62,9 +86,9 @@ def _quantile(moved: Floats, apart: Floats, error: float) -> float:
     at_once = max(1, _MOST_NUMBERS // _DRAWS)
     for first in range(0, points, at_once):
         part = slice(first, first + at_once)
-        statistic = _studentized(chosen, _by_role(moved[:, part], apart[:, part]))
+        statistic = _studentized(chosen, _by_role(moved[:, part], apart[:, part]), floor)
         np.maximum(largest, statistic.max(axis=1), out=largest)
-    return float(np.quantile(largest, 1 - error, method="higher"))
+    return largest
 
 
 def _by_role(moved: Floats, apart: Floats) -> list[Floats]:
@@ -72,12 +96,16 @@ def _by_role(moved: Floats, apart: Floats) -> list[Floats]:
     return [moved, -0.75 * apart - moved / 2, 0.75 * apart - moved / 2]
 
 
-def _studentized(chosen: list[Floats], by_role: list[Floats]) -> Floats:
-    """Absolute means in standard errors, of shape (draws, points); 0 where all values are equal."""
+def _studentized(chosen: list[Floats], by_role: list[Floats], floor: float = 0.0) -> Floats:
+    """Absolute means in standard errors, of shape (draws, points); 0 where all values are equal.
+
+    ``floor``: the least variance, relative to the mean square of all three runs, which no exchange of them changes.
+    """
     n = len(by_role[0])
     sums = sum(who @ values for who, values in zip(chosen, by_role, strict=True))
     squares = sum(who @ values**2 for who, values in zip(chosen, by_role, strict=True))
     mean = np.asarray(sums) / n
     variance = np.maximum(np.asarray(squares) - n * mean**2, 0) / (n - 1)
+    variance += floor * np.asarray(sum((values**2).mean(axis=0) for values in by_role))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nan_to_num(np.abs(mean) / np.sqrt(variance / n), nan=0.0, posinf=0.0)

@@ -3,7 +3,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tare.records import (
     NATIVE,
@@ -50,6 +50,7 @@ class Arm:
     replicate: int
 
 
+_Place = tuple[str, str, tuple[tuple[float, str], ...]]
 OF_THE_HOST = frozenset({Rule.FOREIGN_LOAD, Rule.FREQUENCY})
 """Rules about a disturbed host, which may affect the block's other trials. A wrong clock is the environment's own."""
 NATIVE_ARMS = (Arm(NATIVE, 0), Arm(NATIVE, 1))
@@ -98,16 +99,22 @@ def tables(
     _refuse_repeats(outcomes)
     block_tables: dict[Cell, BlockTable] = {}
     left_out = blocks_left_out(outcomes)
+    places: dict[Cell, _Place] = {}
     for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
         cell = cell_of(outcome)
+        if cell not in places:
+            places[cell] = _reading_place(outcome.trial)
         whole = (cell, outcome.trial.block) not in left_out
         _enter(
             outcome, block_tables.setdefault(cell, BlockTable()), grouped(outcome.samples) if whole else {}
         )
-    return {
-        cell: block_tables[cell]
-        for cell in sorted(block_tables, key=lambda each: (each.workload, each.layout))
-    }
+    return {cell: block_tables[cell] for cell in sorted(block_tables, key=places.__getitem__)}
+
+
+def _reading_place(trial: Trial) -> _Place:
+    """Where a cell stands among the others: by workload, layout and company, and then by its levels, rising."""
+    levels = tuple((level.number or 0.0, level.text) for level in trial.levels)
+    return trial.workload.name, replace(trial, levels=()).setting, levels
 
 
 def cell_of(outcome: Outcome) -> Cell:

@@ -168,7 +168,7 @@ def _counts(
     context: Context, ready: Sequence[Player], pieces: Sequence[Piece], turns: Turns
 ) -> Mapping[str, int]:
     """Units of work in each slice: as in the result's earlier blocks, else determined on native now."""
-    key = ready[0].attempt.trial.workload.name
+    key = ready[0].attempt.trial.program
     for native in (player for player in ready if player.name == NATIVE):
         if key not in context.counts and native.playing:
             counts = {piece.name: _count(native, piece, turns) for piece in pieces}

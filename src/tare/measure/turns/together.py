@@ -64,14 +64,14 @@ def _unfit(context: Context, trials: Sequence[Trial]) -> str | None:
     """Why they cannot take turns; resident programs of several workloads share the nodes of their arm."""
     if any(cell_of(trial) in context.turned for trial in trials):
         return None
-    name = trials[0].workload.name
-    own = [trial for trial in trials if trial.workload.name == name]
+    program = trials[0].program
+    own = [trial for trial in trials if trial.program == program]
     if trials[0].workload.way is Way.FREEZER:
         if context.devices:
             return _WORKS_ON
-        return unfit(own, context.peak_byte.get(name))
+        return unfit(own, context.peak_byte.get(program))
     answers_only = any(piece.fixed for piece in pieces_of(trials[0].workload))
-    return None if answers_only else too_large(own, context.peak_byte.get(name, RESIDENT_BYTE))
+    return None if answers_only else too_large(own, context.peak_byte.get(program, RESIDENT_BYTE))
 
 
 def _give_up_turns(context: Context, trials: Sequence[Trial], reason: str) -> None:
