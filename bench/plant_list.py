@@ -10,14 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import plants
+from bench.planted_size import Delayed
 from tare.nodes.provider import Provider
 from tare.records import Environment, NetworkKind, OptionValue, Storage, Turns, Way, Workload
+from tare.units import MEBIBYTE
 
 PLANTED, WORK = "planted", "work"
 _NODES = Path("/sys/devices/system/node")
 _FILTER_RULES = 500
 _TURNS = Turns(slice_s=0.006, rounds=22, processes=2)
 """As in the preset ``quick``."""
+_SLOW_FORK = Delayed(call="clone", added_us=50)
+_SLOW_FSYNC = Delayed(call="fsync", added_us=100, work_per_call=MEBIBYTE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,8 @@ class Plant:
     shm_mebibyte: int = 64
     turns: Turns | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    size: Delayed | None = None
+    """How large it is by itself, where that can be measured without Tare."""
     missing: Callable[[], str | None] = lambda: None
     """Why this host cannot have it."""
 
@@ -200,6 +206,27 @@ PLANTS: Mapping[str, Plant] = {
         workload=_command("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000"),
         options={"seccomp": "{folder}/profile.json"},
         files={"profile.json": _profile()},
+    ),
+    "slow-fork": Plant(
+        cause="system-call-filter",
+        workload=_slices("os", "fork-exit"),
+        metric="fork and exit",
+        technology="slow-fork",
+        providers=(plants.SupervisedCall("slow-fork", _SLOW_FORK),),
+        turns=_TURNS,
+        size=_SLOW_FORK,
+    ),
+    "slow-fsync": Plant(
+        cause="system-call-filter",
+        workload=Workload(
+            name=WORK,
+            kind="mpiio",
+            options={"size": "1 MiB", "records": ["1 MiB"], "repetitions": 200},
+        ),
+        metric="bandwidth_byte_per_s",
+        technology="slow-fsync",
+        providers=(plants.SupervisedCall("slow-fsync", _SLOW_FSYNC),),
+        size=_SLOW_FSYNC,
     ),
     "small-shm": Plant(
         cause="small-shm",
