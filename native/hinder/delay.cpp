@@ -34,8 +34,6 @@ namespace tare::hinder {
 
 namespace {
 
-constexpr std::string_view program = "hinder";
-
 struct KnownCall {
     std::string_view name;
     int number;

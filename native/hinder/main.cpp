@@ -13,12 +13,13 @@
 
 #include "common/exec.hpp"
 #include "common/system.hpp"
+#include "hinder/child.hpp"
 #include "hinder/delay.hpp"
 #include "hinder/vdso.hpp"
 
 namespace {
 
-constexpr std::string_view program = "hinder";
+using tare::hinder::program;
 
 struct Order {
     bool huge_pages = true;

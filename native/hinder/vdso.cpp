@@ -29,7 +29,6 @@ namespace tare::hinder {
 
 namespace {
 
-constexpr std::string_view program = "hinder";
 constexpr std::uint64_t word_byte = sizeof(std::uint64_t);
 
 /// An address of another process, or a number, as ptrace(2) wants both.
