@@ -13,7 +13,6 @@ from bench import plants
 from bench.planted_size import Delayed
 from tare.nodes.provider import Provider
 from tare.records import Environment, NetworkKind, OptionValue, Storage, Turns, Way, Workload
-from tare.units import MEBIBYTE
 
 PLANTED, WORK = "planted", "work"
 _NODES = Path("/sys/devices/system/node")
@@ -21,7 +20,7 @@ _FILTER_RULES = 500
 _TURNS = Turns(slice_s=0.006, rounds=22, processes=2)
 """As in the preset ``quick``."""
 _SLOW_FORK = Delayed(call="clone", added_us=50)
-_SLOW_FSYNC = Delayed(call="fsync", added_us=100, work_per_call=MEBIBYTE)
+_SLOW_FSYNC = Delayed(call="fsync", added_us=100, work_per_call=1 / 40)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +95,20 @@ for my $turn (1 .. 1500) {{
     syswrite($log, "$sum\\n");
     $log->sync if $ENV{{{plants.SYNCHRONOUS}}};
 }}
+"""
+_LOGGED = """
+use IO::Handle;
+STDOUT->autoflush;
+open(my $log, ">", "log") or die "log: $!";
+while (<STDIN>) {
+    my $sum = 0;
+    for my $turn (1 .. 40) {
+        $sum += $_ for 1 .. 3000;
+        syswrite($log, "$sum\\n");
+        $log->sync or die "sync: $!";
+    }
+    print "$sum\\n";
+}
 """
 _CLOCK_READINGS = "use Time::HiRes qw(clock_gettime); for (1 .. 1_000_000) { clock_gettime(1) }"
 _TOUCHED_PAGES = """
@@ -220,12 +233,14 @@ PLANTS: Mapping[str, Plant] = {
         cause="system-call-filter",
         workload=Workload(
             name=WORK,
-            kind="mpiio",
-            options={"size": "1 MiB", "records": ["1 MiB"], "repetitions": 200},
+            kind="command",
+            options={"argv": ["perl", "-e", _LOGGED], "turns": True},
+            way=Way.SLICES,
         ),
-        metric="bandwidth_byte_per_s",
+        metric="iteration",
         technology="slow-fsync",
         providers=(plants.SupervisedCall("slow-fsync", _SLOW_FSYNC),),
+        turns=_TURNS,
         size=_SLOW_FSYNC,
     ),
     "small-shm": Plant(

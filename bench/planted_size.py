@@ -1,37 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """How large a planted delay of a system call is, measured without Tare, and whether Tare's interval holds it.
 
-Calls that fail at once are timed in a program of their own, with the delay and without it in turn: the difference is
-what the delay adds to a call, whatever the call itself would cost.
+Two small programs in a node of the plant's make the call again and again, one with the delay and one without it, in
+turn by some 6 ms. The difference is what the delay adds to a call on this machine at this time: a call that is held up
+also gives way to whatever else wants the processor.
 """
 
 import statistics
 import subprocess
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bench.quiet import Quiet
 from tare.analyze.attribution.sentences import interval
 from tare.host.facts import online_processors
 from tare.image.store import find_image
-from tare.nodes.provider import TOOLS_DIRECTORY
+from tare.nodes.provider import Provider
 from tare.records import Direction, Overhead, Verdict
 
-_ROUNDS, _CALLS = 7, 2000
-_LIMIT_S = 60.0
-_CLONE_SIGHAND = 0x800
-_FAILING = {"fsync": "c.fsync(-1)", "clone": f"c.syscall(c.SYS_CLONE, {_CLONE_SIGHAND}, 0, 0, 0, 0)"}
-"""A descriptor that is none; a thread's signal handlers without its memory."""
+CURED = "seccomp"
+"""Option of such a plant's provider: ``False`` takes the delay away."""
+_ROUNDS = 201
+_CALLS = {
+    "fsync": (60, "syswrite($file, '.'); $file->sync or die"),
+    "clone": (20, "my $child = fork; $child or POSIX::_exit(0); waitpid($child, 0)"),
+}
+"""Call → how many make one mean, and how perl makes it."""
 _TIMED = """
-import ctypes, os, platform, statistics, time
-c = ctypes.CDLL(None)
-c.SYS_CLONE = {{"x86_64": 56, "aarch64": 220}}[platform.machine()]
-os.sched_setaffinity(0, [{processor}])
-def timed():
-    begun = time.perf_counter()
-    assert {call} == -1
-    return time.perf_counter() - begun
-print(statistics.median(timed() for _ in range({calls})))
+use IO::Handle; use POSIX (); use Time::HiRes qw(clock_gettime);
+STDOUT->autoflush;
+open(my $file, ">", "timed") or die;
+while (<STDIN>) {{
+    my $begun = clock_gettime(1);
+    for (1 .. {calls}) {{ {call} }}
+    print((clock_gettime(1) - $begun) / {calls}, "\\n");
+}}
 """
 
 
@@ -48,20 +51,33 @@ class Delayed:
         """Words for ``hinder``."""
         return ("--delay", f"{self.call}={self.added_us}")
 
-    def true_s(self) -> Sequence[float]:
-        """What a call costs more, once for each round."""
-        hinder = f"{find_image('default').root}{TOOLS_DIRECTORY}/hinder"
-        return [self._timed_s([hinder, *self.argv()]) - self._timed_s([]) for _ in range(_ROUNDS)]
+    def true_s(self, provider: Provider) -> list[float]:
+        """What a call costs more, once for each round, in ascending order."""
+        spec = Quiet.spec(provider.technology, find_image("default"), online_processors()[:1])
+        node = provider.start(spec)
+        without = replace(node, spec=replace(spec, options={CURED: False}))
+        try:
+            with (
+                self._program(provider.prefix(node)) as slow,
+                self._program(provider.prefix(without)) as plain,
+            ):
+                rounds = [_turn_s(slow) - _turn_s(plain) for _ in range(_ROUNDS)]
+        finally:
+            provider.stop(spec)
+        return sorted(rounds[1:])
 
-    def said(self, verdict: Verdict) -> str:
+    def said(self, verdict: Verdict, provider: Provider) -> str:
         """Whether Tare's interval holds the true size, and both in words."""
-        added_s = sorted(self.true_s())
+        added_s = self.true_s(provider)
         native_s = self._native_s(verdict.overhead)
         typical, true = verdict.overhead.typical, statistics.median(added_s) / native_s
         holds = typical.low is not None and typical.high is not None and typical.low <= true <= typical.high
-        least, middle, most = (f"{1e6 * value:.1f}" for value in (added_s[0], true * native_s, added_s[-1]))
+        quarter = len(added_s) // 4
+        low, middle, high = (
+            f"{1e6 * value:.1f}" for value in (added_s[quarter], true * native_s, added_s[-quarter - 1])
+        )
         return (
-            f"{self.call} costs {middle} us more by itself ({least} to {most}), {100 * true:.1f} % of native's "
+            f"{self.call} costs {middle} us more (quartiles {low} and {high}), {100 * true:.1f} % of native's "
             f"{1e6 * native_s:.1f} us; measured: {interval(typical)}: {'within' if holds else 'OUTSIDE'}"
         )
 
@@ -70,8 +86,15 @@ class Delayed:
         is_time = overhead.summary.direction is Direction.LESS
         return self.work_per_call * (overhead.native_median if is_time else 1 / overhead.native_median)
 
-    def _timed_s(self, prefix: Sequence[str]) -> float:
-        text = _TIMED.format(processor=online_processors()[0], call=_FAILING[self.call], calls=_CALLS)
-        argv = [*prefix, sys.executable, "-c", text]
-        done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=_LIMIT_S)
-        return float(done.stdout)
+    def _program(self, prefix: Sequence[str]) -> subprocess.Popen[str]:
+        """It ends at the end of its input, and with its node."""
+        calls, call = _CALLS[self.call]
+        argv = [*prefix, "perl", "-e", _TIMED.format(calls=calls, call=call)]
+        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+
+def _turn_s(program: subprocess.Popen[str]) -> float:
+    """The mean time of its calls in one turn."""
+    assert program.stdin is not None and program.stdout is not None  # noqa: PT018 - for mypy
+    program.stdin.write("\n")
+    return float(program.stdout.readline())

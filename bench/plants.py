@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from bench.planted_size import Delayed
+from bench.planted_size import CURED, Delayed
 from tare.environments.docker import Docker
 from tare.environments.native import Chroot, Native
 from tare.host import cgroups, process
@@ -129,14 +129,14 @@ class SlowClock(Chroot):
 class SupervisedCall(Chroot):
     """A supervisor looks at each call of one name before it goes on."""
 
-    option_names: Mapping[str, str] = {"seccomp": "false: no filter, as natively"}
+    option_names: Mapping[str, str] = {CURED: "false: no filter, as natively"}
 
     def __init__(self, technology: str, delayed: Delayed) -> None:
         self.technology = technology
         self._delayed = delayed
 
     def prefix(self, node: Node) -> list[str]:
-        cured = node.spec.options.get("seccomp") is False
+        cured = node.spec.options.get(CURED) is False
         return _hindered(super().prefix(node), *self._delayed.argv(), cured=cured)
 
 

@@ -114,7 +114,14 @@ int await(pid_t command) {
     return exit_code(status);
 }
 
+/// So that the delay is of one size on a busy processor too; where that is not permitted it is not.
+void come_first() {
+    const sched_param least{.sched_priority = 1};
+    static_cast<void>(::sched_setscheduler(0, SCHED_FIFO, &least));
+}
+
 int supervise(pid_t command, int listener, std::chrono::nanoseconds added) {
+    come_first();
     const FileDescriptor life{static_cast<int>(::syscall(SYS_pidfd_open, command, 0))};
     if (!life) {
         throw_errno("cannot watch the command");
