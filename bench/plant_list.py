@@ -19,8 +19,6 @@ _NODES = Path("/sys/devices/system/node")
 _FILTER_RULES = 500
 _TURNS = Turns(slice_s=0.006, rounds=22, processes=2)
 """As in the preset ``quick``."""
-_SLOW_FORK = Delayed(call="clone", added_us=50)
-_SLOW_FSYNC = Delayed(call="fsync", added_us=100, work_per_call=1 / 40)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +108,12 @@ while (<STDIN>) {
     print "$sum\\n";
 }
 """
+_FORKS, _SYNCS = 60, 40
+_FORKING = f"while read -r line; do {'(:); ' * _FORKS}echo; done"
+_SLOW_FORK = Delayed(call="clone", added_us=50, program=("sh", "-c", _FORKING), calls=_FORKS)
+_SLOW_FSYNC = Delayed(
+    call="fsync", added_us=100, program=("perl", "-e", _LOGGED), calls=_SYNCS, work_per_call=1 / _SYNCS
+)
 _CLOCK_READINGS = "use Time::HiRes qw(clock_gettime); for (1 .. 1_000_000) { clock_gettime(1) }"
 _TOUCHED_PAGES = """
 import mmap

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How large a planted delay of a system call is, measured without Tare, and whether Tare's interval holds it.
 
-Two small programs in a node of the plant's make the call again and again, one with the delay and one without it, in
-turn by some 6 ms. The difference is what the delay adds to a call on this machine at this time: a call that is held up
-also gives way to whatever else wants the processor.
+A program that makes the call again and again is resident twice in a node of the plant's, with the delay and without it.
+Both are asked in turn for some 6 ms of work and timed from here: the difference is what the delay adds to a call.
 """
 
 import statistics
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,21 +21,6 @@ from tare.records import Direction, Overhead, Verdict
 CURED = "seccomp"
 """Option of such a plant's provider: ``False`` takes the delay away."""
 _ROUNDS = 201
-_CALLS = {
-    "fsync": (60, "syswrite($file, '.'); $file->sync or die"),
-    "clone": (20, "my $child = fork; $child or POSIX::_exit(0); waitpid($child, 0)"),
-}
-"""Call → how many make one mean, and how perl makes it."""
-_TIMED = """
-use IO::Handle; use POSIX (); use Time::HiRes qw(clock_gettime);
-STDOUT->autoflush;
-open(my $file, ">", "timed") or die;
-while (<STDIN>) {{
-    my $begun = clock_gettime(1);
-    for (1 .. {calls}) {{ {call} }}
-    print((clock_gettime(1) - $begun) / {calls}, "\\n");
-}}
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +29,10 @@ class Delayed:
 
     call: str
     added_us: int
+    program: Sequence[str]
+    """For each line that it reads it makes the calls, and prints a line."""
+    calls: int
+    """For each line."""
     work_per_call: float = 1.0
     """In the unit of the metric's work, such as bytes."""
 
@@ -61,7 +50,7 @@ class Delayed:
                 self._program(provider.prefix(node)) as slow,
                 self._program(provider.prefix(without)) as plain,
             ):
-                rounds = [_turn_s(slow) - _turn_s(plain) for _ in range(_ROUNDS)]
+                rounds = [(_turn_s(slow) - _turn_s(plain)) / self.calls for _ in range(_ROUNDS)]
         finally:
             provider.stop(spec)
         return sorted(rounds[1:])
@@ -88,13 +77,14 @@ class Delayed:
 
     def _program(self, prefix: Sequence[str]) -> subprocess.Popen[str]:
         """It ends at the end of its input, and with its node."""
-        calls, call = _CALLS[self.call]
-        argv = [*prefix, "perl", "-e", _TIMED.format(calls=calls, call=call)]
+        argv = [*prefix, *self.program]
         return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
 
 def _turn_s(program: subprocess.Popen[str]) -> float:
-    """The mean time of its calls in one turn."""
+    """The time from line to line."""
     assert program.stdin is not None and program.stdout is not None  # noqa: PT018 - for mypy
+    begun = time.perf_counter()
     program.stdin.write("\n")
-    return float(program.stdout.readline())
+    program.stdout.readline()
+    return time.perf_counter() - begun
