@@ -15,6 +15,7 @@ from bench.quiet import Quiet
 from tare.analyze.attribution.sentences import interval
 from tare.host.facts import online_processors
 from tare.image.store import find_image
+from tare.node_life import start_node, stop_node
 from tare.nodes.provider import Provider
 from tare.records import Direction, Overhead, Verdict
 
@@ -47,7 +48,7 @@ class Delayed:
     def _started_s(self, provider: Provider) -> float:
         """One start has one luck with its memory, so that it has one figure: the median over its rounds."""
         spec = Quiet.spec(provider.technology, find_image("default"), online_processors()[:1])
-        node = provider.start(spec)
+        node = start_node(spec, provider)
         without = replace(node, spec=replace(spec, options={CURED: False}))
         try:
             with (
@@ -56,7 +57,7 @@ class Delayed:
             ):
                 rounds = [(_turn_s(slow) - _turn_s(plain)) / self.calls for _ in range(_ROUNDS)]
         finally:
-            provider.stop(spec)
+            stop_node(spec, provider)
         return statistics.median(rounds[1:])
 
     def said(self, verdict: Verdict, provider: Provider) -> str:
