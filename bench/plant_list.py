@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import plants
+from bench.planted_size import Delayed
 from tare.nodes.provider import Provider
 from tare.records import Environment, NetworkKind, OptionValue, Storage, Turns, Way, Workload
 
@@ -40,6 +41,8 @@ class Plant:
     shm_mebibyte: int = 64
     turns: Turns | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    size: Delayed | None = None
+    """How large it is by itself, where that can be measured without Tare."""
     missing: Callable[[], str | None] = lambda: None
     """Why this host cannot have it."""
 
@@ -91,6 +94,26 @@ for my $turn (1 .. 1500) {{
     $log->sync if $ENV{{{plants.SYNCHRONOUS}}};
 }}
 """
+_LOGGED = """
+use IO::Handle;
+STDOUT->autoflush;
+open(my $log, ">", "log") or die "log: $!";
+while (<STDIN>) {
+    my $sum = 0;
+    for my $turn (1 .. 40) {
+        $sum += $_ for 1 .. 3000;
+        syswrite($log, "$sum\\n");
+        $log->sync or die "sync: $!";
+    }
+    print "$sum\\n";
+}
+"""
+_FORKS, _SYNCS = 60, 40
+_FORKING = f"while read -r line; do {'(:); ' * _FORKS}echo; done"
+_SLOW_FORK = Delayed(call="clone", added_us=50, program=("sh", "-c", _FORKING), calls=_FORKS)
+_SLOW_FSYNC = Delayed(
+    call="fsync", added_us=100, program=("perl", "-e", _LOGGED), calls=_SYNCS, work_per_call=1 / _SYNCS
+)
 _CLOCK_READINGS = "use Time::HiRes qw(clock_gettime); for (1 .. 1_000_000) { clock_gettime(1) }"
 _TOUCHED_PAGES = """
 import mmap
@@ -200,6 +223,29 @@ PLANTS: Mapping[str, Plant] = {
         workload=_command("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000"),
         options={"seccomp": "{folder}/profile.json"},
         files={"profile.json": _profile()},
+    ),
+    "slow-fork": Plant(
+        cause="system-call-filter",
+        workload=_slices("os", "fork-exit"),
+        metric="fork and exit",
+        technology="slow-fork",
+        providers=(plants.SupervisedCall("slow-fork", _SLOW_FORK),),
+        turns=_TURNS,
+        size=_SLOW_FORK,
+    ),
+    "slow-fsync": Plant(
+        cause="system-call-filter",
+        workload=Workload(
+            name=WORK,
+            kind="command",
+            options={"argv": ["perl", "-e", _LOGGED], "turns": True},
+            way=Way.SLICES,
+        ),
+        metric="iteration",
+        technology="slow-fsync",
+        providers=(plants.SupervisedCall("slow-fsync", _SLOW_FSYNC),),
+        turns=_TURNS,
+        size=_SLOW_FSYNC,
     ),
     "small-shm": Plant(
         cause="small-shm",

@@ -30,7 +30,17 @@ from tare.measure.campaign import Request, measure_campaign
 from tare.nodes.provider import Provider
 from tare.pipeline import analyse_result
 from tare.plan.campaign import Campaign
-from tare.records import Analysis, Attributed, Exclude, Explanation, Layout, Limits, Status, Suspicion
+from tare.records import (
+    Analysis,
+    Attributed,
+    Exclude,
+    Explanation,
+    Layout,
+    Limits,
+    Status,
+    Summary,
+    Suspicion,
+)
 from tare.report.reasons import reasons
 from tare.units import GIBIBYTE, MEBIBYTE
 
@@ -133,6 +143,7 @@ class Repeat:
             explained = time.monotonic()
             analysis = analyse_result(folder.path)
         self._say_why(analysis, plant)
+        self._say_size(analysis, plant)
         run = judged(analysis, plant, measured - begun, explained - measured)
         if run.explanation is None:
             for verdict in analysis.verdicts:
@@ -147,6 +158,14 @@ class Repeat:
         for tried in analysis.interventions:
             if tried.metric == plant.metric:
                 self._say(f"  {tried.turned.cause}: {tried.sentence}")
+
+    def _say_size(self, analysis: Analysis, plant: Plant) -> None:
+        """The true size beside the interval of the measurement that was explained."""
+        if (size := plant.size) is None:
+            return
+        for verdict in analysis.verdicts:
+            if _is_planted(verdict.overhead.summary, plant):
+                self._say(f"  {size.said(verdict, plant.providers[0])}")
 
     def _explain(self, folder: Path) -> None:
         said = io.StringIO()
@@ -198,7 +217,7 @@ def judged(analysis: Analysis, plant: Plant, measured_s: float, explained_s: flo
     )
 
 
-def _is_planted(judged: Suspicion | Explanation, plant: Plant) -> bool:
+def _is_planted(judged: Suspicion | Explanation | Summary, plant: Plant) -> bool:
     return (judged.environment, judged.cell.workload, judged.metric) == (PLANTED, WORK, plant.metric)
 
 

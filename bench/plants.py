@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from bench.planted_size import CURED, Delayed
 from tare.environments.docker import Docker
 from tare.environments.native import Chroot, Native
 from tare.host import cgroups, process
@@ -125,8 +126,22 @@ class SlowClock(Chroot):
         return _hindered(super().prefix(node), "--no-vdso", cured=cured)
 
 
-def _hindered(prefix: list[str], how: str, *, cured: bool) -> list[str]:
-    return prefix if cured else [*prefix, f"{TOOLS_DIRECTORY}/hinder", how]
+class SupervisedCall(Chroot):
+    """A supervisor looks at each call of one name before it goes on."""
+
+    option_names: Mapping[str, str] = {CURED: "false: no filter, as natively"}
+
+    def __init__(self, technology: str, delayed: Delayed) -> None:
+        self.technology = technology
+        self._delayed = delayed
+
+    def prefix(self, node: Node) -> list[str]:
+        cured = node.spec.options.get(CURED) is False
+        return _hindered(super().prefix(node), *self._delayed.argv(), cured=cured)
+
+
+def _hindered(prefix: list[str], *how: str, cured: bool) -> list[str]:
+    return prefix if cured else [*prefix, f"{TOOLS_DIRECTORY}/hinder", *how]
 
 
 class _Rival:

@@ -2,12 +2,17 @@
 """A benchmark says that its goal is met only where it has compared."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from bench import barrier, node_cost, work_share
 from bench.no_second_wasted import ROWS
+from bench.planted_size import Delayed
 
-from tare.records import Clocks
+from tare.environments.fake import Fake
+from tare.records import Clocks, Direction, Verdict
+from tare.statistics.estimate import Estimate
 from tests.journal.journal_example import an_outcome
 from tests.journal.test_journal_columns import a_run
 
@@ -60,3 +65,18 @@ def test_the_share_at_work_is_of_all_the_time_that_passed() -> None:
         for number, outcome in enumerate(measured)
     ]
     assert work_share.by_cell(ends) == {"w in e": pytest.approx(0.45)}
+
+
+@pytest.mark.parametrize(("added_s", "word"), [(50e-6, "within"), (60e-6, "OUTSIDE")])
+def test_a_planted_size_is_within_the_interval_or_not(
+    monkeypatch: pytest.MonkeyPatch, added_s: float, word: str
+) -> None:
+    """Natively a call takes 100 us, and the interval of what it takes more is 48 % to 55 %."""
+    delayed = Delayed(call="fsync", added_us=50, program=("true",), calls=1)
+    monkeypatch.setattr(Delayed, "true_s", lambda *_: [added_s] * 8)
+    typical = Estimate(point=0.52, low=0.48, high=0.55, level=0.95, n=8)
+    overhead = SimpleNamespace(
+        typical=typical, native_median=100e-6, summary=SimpleNamespace(direction=Direction.LESS)
+    )
+    verdict = cast("Verdict", SimpleNamespace(overhead=overhead))
+    assert delayed.said(verdict, Fake()).endswith(f"[48 % to 55 %]: {word}")

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plants a cause that no counter shows into a command and all that it starts: without huge pages, and without
-// the kernel's shared object, by which clocks are read: hinder [--no-huge-pages] [--no-vdso] COMMAND
-// ARGUMENT...
+// Plants a cause that no counter shows into a command and all that it starts: without huge pages, without the
+// kernel's shared object, by which clocks are read, or with a system call that a supervisor holds up:
+// hinder [--no-huge-pages] [--no-vdso | --delay CALL=MICROSECONDS] COMMAND ARGUMENT...
 #include <sys/prctl.h>
 
 #include <exception>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -12,32 +13,54 @@
 
 #include "common/exec.hpp"
 #include "common/system.hpp"
+#include "hinder/child.hpp"
+#include "hinder/delay.hpp"
 #include "hinder/vdso.hpp"
 
 namespace {
 
-constexpr std::string_view program = "hinder";
+using tare::hinder::program;
 
 struct Order {
     bool huge_pages = true;
     bool vdso = true;
+    std::optional<tare::hinder::Delay> delay;
     std::span<char* const> command;
 };
 
+/// Takes the first word off; throws `std::invalid_argument` where there is none.
+std::string_view take(Order& order) {
+    if (order.command.empty()) {
+        throw std::invalid_argument("--delay needs CALL=MICROSECONDS");
+    }
+    const std::string_view word{order.command[0]};
+    order.command = order.command.subspan(1);
+    return word;
+}
+
+void take_option(Order& order) {
+    const auto option = take(order);
+    if (option == "--no-huge-pages") {
+        order.huge_pages = false;
+    } else if (option == "--no-vdso") {
+        order.vdso = false;
+    } else if (option == "--delay") {
+        order.delay = tare::hinder::parse_delay(take(order));
+    } else {
+        throw std::invalid_argument("unknown option '" + std::string{option} + "'");
+    }
+}
+
 /// Throws `std::invalid_argument` that says what is wrong.
 Order parse(std::span<char* const> words) {
-    Order order{.command = words};
+    Order order{.delay = {}, .command = words};
     while (!order.command.empty() && std::string_view{order.command[0]}.starts_with("--")) {
-        const std::string_view option{order.command[0]};
-        order.huge_pages = order.huge_pages && option != "--no-huge-pages";
-        order.vdso = order.vdso && option != "--no-vdso";
-        if (option != "--no-huge-pages" && option != "--no-vdso") {
-            throw std::invalid_argument("unknown option '" + std::string{option} + "'");
-        }
-        order.command = order.command.subspan(1);
+        take_option(order);
     }
-    if (order.command.empty() || (order.huge_pages && order.vdso)) {
-        throw std::invalid_argument("write: hinder [--no-huge-pages] [--no-vdso] COMMAND ARGUMENT...");
+    const bool nothing = order.huge_pages && order.vdso && !order.delay;
+    if (order.command.empty() || nothing || (order.delay && !order.vdso)) {
+        throw std::invalid_argument(
+            "write: hinder [--no-huge-pages] [--no-vdso | --delay CALL=MICROSECONDS] COMMAND ARGUMENT...");
     }
     return order;
 }
@@ -45,6 +68,9 @@ Order parse(std::span<char* const> words) {
 int run(const Order& order) {
     if (!order.huge_pages && ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) {
         tare::throw_errno("cannot refuse huge pages");
+    }
+    if (order.delay) {
+        return tare::hinder::run_delayed(*order.delay, order.command);
     }
     return order.vdso ? tare::become(program, order.command) : tare::hinder::run_without_vdso(order.command);
 }

@@ -23,13 +23,12 @@
 #include "common/exec.hpp"
 #include "common/file_descriptor.hpp"
 #include "common/system.hpp"
+#include "hinder/child.hpp"
 
 namespace tare::hinder {
 
 namespace {
 
-constexpr std::string_view program = "hinder";
-constexpr int exit_signalled = 128;  // as of the shell (POSIX XCU 2.8.2)
 constexpr std::uint64_t word_byte = sizeof(std::uint64_t);
 
 /// An address of another process, or a number, as ptrace(2) wants both.
@@ -106,10 +105,6 @@ void go_on(pid_t process, int status) {
         errno != ESRCH) {
         throw_errno("cannot let process " + std::to_string(process) + " go on");
     }
-}
-
-int exit_code(int status) {
-    return WIFSIGNALED(status) ? exit_signalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int follow(pid_t command) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hinder: a command and all that it starts run without huge pages, and without the kernel's shared object."""
+"""hinder: a command and all that it starts run without huge pages, without the kernel's shared object, or delayed."""
 
+import errno
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from tests.native.conversation import conversation, eventually, process_lives
 
 NO_VDSO, NO_HUGE_PAGES = "--no-vdso", "--no-huge-pages"
+SLOW_FSYNC = ("--delay", "fsync=10000")
 AUXILIARY_VDSO = 33
 """AT_SYSINFO_EHDR."""
 ASKED = f"import ctypes; print(ctypes.CDLL(None).getauxval({AUXILIARY_VDSO}))"
@@ -71,10 +73,39 @@ def test_both_go_together(programs: Path) -> None:
     assert seen["clock_read_ns"] > 1
 
 
-@pytest.mark.parametrize("option", [NO_VDSO, NO_HUGE_PAGES])
+@pytest.mark.parametrize("options", [(NO_VDSO,), (NO_HUGE_PAGES,), SLOW_FSYNC])
 @pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("true", 0)])
-def test_the_exit_code_is_the_commands(programs: Path, option: str, script: str, code: int) -> None:
-    assert run(programs, option, "/bin/sh", "-c", script).returncode == code
+def test_the_exit_code_is_the_commands(
+    programs: Path, options: tuple[str, ...], script: str, code: int
+) -> None:
+    assert run(programs, *options, "/bin/sh", "-c", script).returncode == code
+
+
+def test_each_call_of_the_name_is_held_up_and_still_does_its_work(programs: Path, tmp_path: Path) -> None:
+    script = (
+        "import os, time, sys\n"
+        "with open(sys.argv[1], 'w') as file:\n"
+        "    begun = time.monotonic()\n"
+        "    for _ in range(10): os.fsync(file.fileno())\n"
+        "    print(time.monotonic() - begun >= 0.1)\n"
+        "try: os.fsync(os.pipe()[0])\n"
+        "except OSError as error: print(error.errno)\n"
+    )
+    done = run(programs, *SLOW_FSYNC, sys.executable, "-c", script, tmp_path / "file")
+    assert done.stdout == b"True\n%d\n" % errno.EINVAL
+
+
+def test_what_a_delayed_command_starts_is_delayed_too_and_others_calls_go_on(programs: Path) -> None:
+    script = "import os; print(os.waitstatus_to_exitcode(os.waitpid(os.fork() or os._exit(4), 0)[1]))"
+    done = run(
+        programs, "--delay", "clone=1000", "/bin/sh", "-c", '"$0" -c "$1"; exit 3', sys.executable, script
+    )
+    assert (done.returncode, done.stdout) == (3, b"4\n")
+
+
+def test_a_delay_shows_as_a_filter_of_system_calls(programs: Path) -> None:
+    done = run(programs, *SLOW_FSYNC, "/bin/sh", "-c", "grep -w Seccomp: /proc/self/status; true")
+    assert done.stdout.split() == [b"Seccomp:", b"2"]
 
 
 def test_a_command_that_a_signal_ends_has_its_number_above_128(programs: Path) -> None:
@@ -99,8 +130,9 @@ def test_signals_stops_and_threads_work_as_ever(programs: Path) -> None:
     assert run(programs, NO_VDSO, sys.executable, "-c", script).stdout == b"[1, 2, 2, 2]\n"
 
 
-def test_the_command_does_not_outlive_it(programs: Path) -> None:
-    argv = [str(programs / "hinder"), NO_VDSO, "/bin/sh", "-c", "echo $$; exec sleep 300"]
+@pytest.mark.parametrize("options", [(NO_VDSO,), SLOW_FSYNC])
+def test_the_command_does_not_outlive_it(programs: Path, options: tuple[str, ...]) -> None:
+    argv = [str(programs / "hinder"), *options, "/bin/sh", "-c", "echo $$; exec sleep 300"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, bufsize=0) as hinder:
         assert hinder.stdout is not None
         command = int(hinder.stdout.readline())
@@ -129,7 +161,20 @@ def test_a_command_that_does_not_exist_is_said(programs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "argv", [(), ("true",), (NO_VDSO,), ("--no-clock", "true"), (NO_VDSO, "--slow", "true")]
+    "argv",
+    [
+        (),
+        ("true",),
+        (NO_VDSO,),
+        ("--no-clock", "true"),
+        (NO_VDSO, "--slow", "true"),
+        ("--delay",),
+        SLOW_FSYNC,
+        ("--delay", "read=1", "true"),
+        ("--delay", "fsync", "true"),
+        ("--delay", "fsync=-1", "true"),
+        (NO_VDSO, *SLOW_FSYNC, "true"),
+    ],
 )
 def test_it_says_how_it_is_used(programs: Path, argv: tuple[str, ...]) -> None:
     done = run(programs, *argv)
