@@ -52,9 +52,14 @@ def each_sample(**fields: Any) -> Callable[[list[Line]], None]:
     def change(lines: list[Line]) -> None:
         for line in lines:
             for sample in line["record"].get("samples", ()):
-                sample |= {name: value for name, value in fields.items() if name != "x" or sample["x"]}
+                placed = sample["coordinates"]
+                sample |= {name: value for name, value in fields.items() if placed or name not in _PLACES}
 
     return change
+
+
+_PLACES = {"x", "x_unit", "coordinates"}
+"""Fields that stay with the samples of curves."""
 
 
 def each_trial(place: str, **fields: Any) -> Callable[[list[Line]], None]:

@@ -55,7 +55,7 @@ def transcript(
         monkeypatch.setattr(f"sys.{stream}", terminal)
     monkeypatch.chdir(folder)
     monkeypatch.setattr(weigh, "run_and_show", run)
-    monkeypatch.setattr(weigh, "_image", lambda *_: "default")  # which holds no shell for the program
+    monkeypatch.setattr(weigh, "image_of", lambda *_: "default")  # which holds no shell for the program
     monkeypatch.setattr(running, "root_said", lambda *_: None)  # which fakes alone are, unasked
     monkeypatch.setattr(campaign, "look_before_start", lambda: load)
     monkeypatch.setattr(OthersWatch, "load", lambda *_: load)
