@@ -45,6 +45,7 @@ from tare.analyze import (
     with_warnings,
     without_busy_causes,
     without_busy_claims,
+    without_busy_curves,
     without_busy_losses,
     without_busy_orders,
     without_steady_claims,
@@ -191,7 +192,9 @@ def _analysed(path: Path) -> Analysis:
         sharing=losses,
         helper_costs=helper_costs(helper_summaries(outcomes)),
         wait_costs=wait_costs(wait_summaries(outcomes)),
-        curves=curve_estimates((*curves(outcomes), *curves(swept(outcomes, primary)))),
+        curves=without_busy_curves(
+            curve_estimates((*curves(outcomes), *curves(swept(outcomes, primary)))), arm_loads(outcomes)
+        ),
         rankings=ranked,
         host_shares=host_shares(ranked, hosts),
         across_workloads=across_workloads(judged),

@@ -9,7 +9,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tare.records import Analysis
+from tare.analyze import without_busy_curves
+from tare.records import Analysis, HostLoad
 from tare.report.curves import curve_metrics
 from tare.report.document import render_report
 from tare.report.machine import to_json
@@ -137,3 +138,15 @@ def test_programs_get_dimensions_coordinates_and_the_band() -> None:
     assert docker["points"][0]["at"] == [65536.0, 4096.0]
     assert docker["points"][0]["together"]["low"] > 0
     assert native["points"][0]["together"] is None
+
+
+def test_a_busy_host_decides_no_place_and_says_so() -> None:
+    shown = analysis()
+    busy = HostLoad(processors=2, foreign=1.0, steal=0.0, throttled=0.0)
+    (cell,) = {each.curve.cell for each in shown.curves}
+    loads = {(cell, "docker"): dict.fromkeys(range(1, 9), busy)}
+    (metric,) = surface_metrics(replace(shown, curves=without_busy_curves(shown.curves, loads)))
+    docker, gvisor = sentences(metric)
+    assert docker == "docker: too busy to tell what holds for all of 20 places"
+    assert not any(map(decided, metric.environments[0].points))
+    assert gvisor.startswith("gvisor: no difference shown")

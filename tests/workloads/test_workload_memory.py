@@ -74,8 +74,8 @@ def test_what_is_asked_of_pages_and_nodes_goes_to_the_program() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"sizes": ["1 MiB"]}, "sizes and strides are those of operations"),
-        ({"operations": ["copy"], "strides": ["64 B"]}, "strides are those of the operation chase"),
+        ({"sizes": ["1 MiB"]}, "sizes and strides belong to operations"),
+        ({"operations": ["copy"], "strides": ["64 B"]}, "strides belong to the operation chase"),
         ({"operations": ["copy", "copy"]}, "one of the operations stands there twice"),
         ({"operations": ["copy"], "sizes": ["1 MiB", "1024 KiB"]}, "one of the sizes stands there twice"),
         ({"operations": ["copy"], "sizes": ["1 mile"]}, "is not a size"),

@@ -39,6 +39,7 @@ from tare.analyze.warnings import (
 from tare.analyze.withholding import (
     without_busy_causes,
     without_busy_claims,
+    without_busy_curves,
     without_busy_losses,
     without_busy_orders,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "with_warnings",
     "without_busy_causes",
     "without_busy_claims",
+    "without_busy_curves",
     "without_busy_losses",
     "without_busy_orders",
     "without_steady_claims",

@@ -20,7 +20,7 @@ def curve_estimates(curves: Sequence[Curve]) -> tuple[CurveEstimate, ...]:
     """One estimate per curve, with one per place in it.
 
     The intervals of ``overhead`` are pointwise: each contains its true value at its level, but not all of a curve
-    together; those of ``together`` do.
+    together; the intervals of ``together`` do.
     """
     return tuple(
         CurveEstimate(curve=curve, points=_with_band(curve, tuple(map(_point, curve.points))))

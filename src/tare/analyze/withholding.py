@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No claim from a machine that was too busy: verdicts, losses by company, order experiments, causes."""
+"""No claim from a machine that was too busy: verdicts, losses by company, curves, order experiments, causes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +9,8 @@ from tare.analyze.judgement import margins
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
 from tare.analyze.sentence import claim_in_family, claim_said
 from tare.records import (
+    NATIVE,
+    CurveEstimate,
     Estimate,
     HostLoad,
     InterventionVerdict,
@@ -99,6 +101,21 @@ def _without_loss(loss: SharingLoss, loads: _Loads) -> SharingLoss:
     if not any(_said(each, summary.blocks) for each in own):
         return loss
     return replace(loss, word=Word.UNDECIDED, withheld=Withheld.BUSY)
+
+
+def without_busy_curves(curves: Sequence[CurveEstimate], loads: _Loads) -> tuple[CurveEstimate, ...]:
+    """Withhold what holds for all places of a curve together, where its trials or native's met a busy host."""
+    return tuple(_without_band(curve, loads) for curve in curves)
+
+
+def _without_band(estimate: CurveEstimate, loads: _Loads) -> CurveEstimate:
+    curve = estimate.curve
+    blocks = sorted({block for point in curve.points for block in point.blocks})
+    own = [loads.get((curve.cell, name), {}) for name in (curve.environment, NATIVE)]
+    if curve.environment == NATIVE or not any(_said(each, blocks) for each in own):
+        return estimate
+    points = tuple(replace(point, together=None) for point in estimate.points)
+    return replace(estimate, points=points, withheld=Withheld.BUSY)
 
 
 def without_busy_orders(verdicts: Sequence[OrderVerdict], loads: _Loads) -> tuple[OrderVerdict, ...]:

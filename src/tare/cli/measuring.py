@@ -26,6 +26,16 @@ from tare.cli.options import (
 from tare.commands.line import CommandAfterOptions, Shown
 
 app = Commands()
+_Command = Annotated[
+    list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")
+]
+_Bind = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DIR", help="Directory to show to the command at the same path; DIR:rw to write there."
+    ),
+]
+_TimeLimit = Annotated[str | None, typer.Option(metavar="TIME", help="Of one run; 1h by default.")]
 
 
 @app.command()
@@ -75,9 +85,7 @@ def run(
 
 @app.command(cls=CommandAfterOptions)
 def capacity(
-    command: Annotated[
-        list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")
-    ] = None,
+    command: _Command = None,
     loss: Annotated[
         str, typer.Option(metavar="PERCENT", help="How much more time an instance may take than alone.")
     ] = "10%",
@@ -91,16 +99,11 @@ def capacity(
     layout: Annotated[
         str, typer.Option(metavar="1cMp1i", help="An instance alone: one node of M processors.")
     ] = "1c1p1i",
-    bind: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DIR", help="Directory to show to the command at the same path; DIR:rw to write there."
-        ),
-    ] = None,
+    bind: _Bind = None,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Of all instances together, such as 4GiB.")
     ] = None,
-    time_limit: Annotated[str | None, typer.Option(metavar="TIME", help="Of one run; 1h by default.")] = None,
+    time_limit: _TimeLimit = None,
     seed: Seed = None,
     user: As = None,
     output: Output = None,
@@ -131,9 +134,7 @@ def capacity(
 
 @app.command(cls=CommandAfterOptions)
 def weigh(
-    command: Annotated[
-        list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The command and its arguments.")
-    ] = None,
+    command: _Command = None,
     environment: Environments = None,
     against: Annotated[
         str | None,
@@ -149,12 +150,7 @@ def weigh(
             help="Variable for the host's own files alone, which have PATH and LD_LIBRARY_PATH of this shell.",
         ),
     ] = None,
-    bind: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DIR", help="Directory to show to the command at the same path; DIR:rw to write there."
-        ),
-    ] = None,
+    bind: _Bind = None,
     no_bind: Annotated[
         bool,
         typer.Option(
@@ -207,7 +203,7 @@ def weigh(
     ] = None,
     blocks: Blocks = None,
     budget: Budget = None,
-    time_limit: Annotated[str | None, typer.Option(metavar="TIME", help="Of one run; 1h by default.")] = None,
+    time_limit: _TimeLimit = None,
     memory: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="Of each arm, such as 4GiB; half of the host's by default."),

@@ -22,7 +22,7 @@ from tare.measure.campaign import Request
 from tare.measure.more import added_blocks
 from tare.pipeline import run_campaign
 from tare.plan.campaign import Campaign
-from tare.plan.schema import MOST_NODES, MOST_OVERSUBSCRIPTION, Host, size_problem
+from tare.plan.schema import MOST_NODES, Host, size_problem
 from tare.plan.sharing import Sharing
 from tare.records import NATIVE, Analysis, Capacity, CapacityStep, Layout, Ruling, SharingLoss, Way
 from tare.report.capacity import print_capacities, step_said, to_json
@@ -39,8 +39,7 @@ class CapacityOptions:
     loss: str
     """Tolerated loss, such as ``10%``."""
     most: int | None
-    """The largest number of neighbours; ``None``: twice as many as there are processors for."""
-    looks: tuple[int, ...] = _LOOKS
+    """The largest number of neighbours; ``None``: two instances for each processor."""
 
 
 def run_capacity(
@@ -50,6 +49,8 @@ def run_capacity(
     limit = _limit(search.loss)
     options, campaign = composed(options, image_name, shown)
     alone = campaign.layouts[0]
+    if alone.nodes > 1 or alone.instances > 1:
+        raise InputError(f"--layout: {alone} is no single instance in one node; write such as 1c2p1i")
     most = _most(search.most, alone)
     image = image_of(image_name, options, campaign)
     finder = _Finder(
@@ -59,7 +60,6 @@ def run_capacity(
         image=image,
         limit=limit,
         most=most,
-        looks=search.looks,
         shown=shown,
     )
     try:
@@ -90,8 +90,6 @@ def _most(asked: int | None, alone: Layout) -> int:
         return max(1, min(2 * host.processors // alone.processors, MOST_NODES) - 1)
     if problem := size_problem(_together(alone, asked), host):
         raise InputError(f"--most: with {asked} neighbours the host {problem}")
-    if not 1 <= asked < MOST_OVERSUBSCRIPTION * host.processors:
-        raise InputError(f"--most: must be 1 or more, not {asked}")
     return asked
 
 
@@ -110,7 +108,6 @@ class _Finder:
     image: str
     limit: float
     most: int
-    looks: tuple[int, ...]
     shown: Shown
     known: dict[int, Analysis] = field(default_factory=dict)
 
@@ -133,23 +130,20 @@ class _Finder:
 
     def _decided(self, name: str, count: int) -> CapacityStep:
         """Measure until a look decides, or the last is reached."""
-        step = None
-        for blocks in self.looks:
+        for blocks in _LOOKS:
             analysis = self.known[count] = self._measured(count, blocks)
             step = self._step(name, count)
             if step.loss is None:
                 raise HostError(uncompared_said(analysis, ResultFolder(self.folder / f"neighbours-{count}")))
             if step.ruling is not Ruling.UNDECIDED or step.withheld:
                 break
-        if step is None:
-            raise ValueError("a search needs a look")
         if not self.shown.quiet:
             print(f"{one_line(name)}, {step_said(step)}", file=sys.stderr)
         return step
 
     def _step(self, name: str, count: int) -> CapacityStep:
-        tests = most_tests(self.most, len(self.looks))
-        return step_of(_loss(self.known[count], name), count, self.limit, tests, self.looks)
+        tests = most_tests(self.most, len(_LOOKS))
+        return step_of(_loss(self.known[count], name), count, self.limit, tests, _LOOKS)
 
     def _measured(self, count: int, blocks: int) -> Analysis:
         """The result with so many blocks; blocks that it has are not run again."""
@@ -161,7 +155,7 @@ class _Finder:
             added_blocks(request.campaign, read_journal(folder.journal)) if folder.journal.exists() else ()
         )
         analysis = self.known.get(count) or run_campaign(request, Progress(shown=self.shown))
-        if (missing := blocks - self.looks[0] - sum(added)) > 0:
+        if (missing := blocks - _LOOKS[0] - sum(added)) > 0:
             analysis = run_campaign(replace(request, more=missing), Progress(shown=self.shown))
         return analysis
 
@@ -173,8 +167,8 @@ class _Finder:
             workloads=tuple(replace(workload, way=Way.WHOLE) for workload in self.campaign.workloads),
             layouts=(self.alone, together),
             sharings=(Sharing(alone=self.alone, together=(together,)),),
-            blocks=self.looks[0],
-            looks=(self.looks[0],),
+            blocks=_LOOKS[0],
+            looks=(_LOOKS[0],),
             turns=None,
         )
 

@@ -133,7 +133,7 @@ def _place(
         return of, "layout" if of is Of.LAYOUT else key, names
     if places:
         written = " or ".join(f"{of}.{key}" for of in places)
-        text = f"{shown(key)} stands in several places; write {written}"
+        text = f"{shown(key)} has several places; write {written}"
     elif key in _REFUSED:
         text = f"{shown(key)}: {_REFUSED[key]}"
     else:

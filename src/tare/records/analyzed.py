@@ -237,6 +237,8 @@ class CurveEstimate:
     curve: Curve
     points: tuple[PointEstimate, ...]
     """One for each point of the curve."""
+    withheld: Withheld | None = None
+    """Why nothing is claimed of all points together; ``None``: nothing hinders it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

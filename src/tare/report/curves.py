@@ -240,6 +240,9 @@ class CurveShape(JsonShape):
         lambda of: _x_unit(of.curve.dimensions),
     )
     dimensions: list[DimensionShape] = key("what varies; two make a surface", "curve.dimensions")
+    withheld: str | None = key(
+        "why nothing is claimed of all points together: the host was busy; `null`: nothing hinders it"
+    )
     points: list[PointShape] = key(
         "the points", lambda of: [_point(point, of.curve.unit) for point in of.points]
     )

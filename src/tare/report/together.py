@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tare.drawing.words import counted
 from tare.foreign import one_line
-from tare.records import CurveEstimate, Estimate, PointEstimate
+from tare.records import TOO_BUSY, CurveEstimate, Estimate, PointEstimate
 from tare.report.places import place_said
 from tare.units import DASH
 
@@ -22,13 +22,15 @@ def decided(point: PointEstimate) -> int:
 
 def together_said(estimate: CurveEstimate) -> str | None:
     """``"docker: slower at 3 of 48 sizes, ..."``; ``None`` where no band holds for all places together."""
+    name = one_line(estimate.curve.environment)
+    if estimate.withheld:
+        return f"{name}: {TOO_BUSY} what holds for all of {_counted(estimate)}"
     banded = [point for point in estimate.points if point.together and point.together.low is not None]
     if not banded or banded[0].together is None:
         return None
     band = banded[0].together
     parts = [_part(estimate, banded, sign, word) for sign, word in ((1, "slower"), (-1, "faster"))]
     known = ", ".join(part for part in parts if part) or f"no difference shown at any of {_counted(estimate)}"
-    name = one_line(estimate.curve.environment)
     return f"{name}: {known}; {_within(banded)} ({_TOGETHER.format(100 * band.level, band.n)})"
 
 

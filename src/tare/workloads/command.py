@@ -124,9 +124,7 @@ class CommandOptions(Options):
                 'launcher = "image" needs mpi = true, and goes without the profiler, which is for Open MPI'
             )
         if (self.threads > 1 or self.ranks is not None) and not self.mpi:
-            raise ValueError(
-                "threads and ranks are those of MPI processes: set mpi = true, or leave them out"
-            )
+            raise ValueError("threads and ranks are for MPI processes: set mpi = true, or leave them out")
         return self
 
 

@@ -78,10 +78,10 @@ class MemoryOptions(SlicesOptions):
         wanted = self.operations or []
         if not wanted and (self.sizes or self.strides):
             raise ValueError(
-                'sizes and strides are those of operations; add such as operations = ["triad", "chase"]'
+                'sizes and strides belong to operations; add such as operations = ["triad", "chase"]'
             )
         if self.strides and "chase" not in wanted:
-            raise ValueError("strides are those of the operation chase; add it, or leave them out")
+            raise ValueError("strides belong to the operation chase; add it, or leave them out")
         for name, values in (
             ("operations", wanted),
             ("sizes", self._sizes_byte),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an operating system does for a program: processes, switches, messages, calls, signals, pages, files, timers.
 
-In: names of operations. Out: a piece of ``slices`` for each, those of context switches and files as points of a curve.
+In: names of operations. Out: a piece of ``slices`` for each; context switches and files are points of a curve.
 McVoy and Staelin, "lmbench: portable tools for performance analysis", USENIX 1996; docs/os.md.
 """
 
@@ -82,7 +82,7 @@ class OsOptions(SlicesOptions):
     @model_validator(mode="after")
     def _check_points(self) -> Self:
         if (self.ring or self.working_set) and _SWITCH not in (self.pieces or ()):
-            raise ValueError(f'ring and working_set are those of {_SWITCH}; add pieces = ["{_SWITCH}"]')
+            raise ValueError(f'ring and working_set belong to {_SWITCH}; add pieces = ["{_SWITCH}"]')
         for name, values in (("ring", self._rings), ("working_set", self._sets_byte)):
             if len(set(values)) < len(values):
                 raise ValueError(f"one of {name} stands there twice; keep each once")
