@@ -32,6 +32,9 @@ tare weigh --env dokcer -- true
 tare weigh --env '' -- true
 tare weigh --env Docker -- true
 tare weigh --env fake --bind /nosuch -- true
+tare capacity --env fake --loss much -- true
+tare capacity --env fake --layout 2c1p1i --most 1 -- true
+tare capacity --env fake --most 100000 -- true
 tare weigh --env fake --bind / -- true
 tare weigh --env fake --bind /tmp:rx -- true
 tare weigh --env fake --budget soon -- true

@@ -12,7 +12,7 @@ from tare.commands.audience import Progress
 from tare.commands.line import Shown
 from tare.commands.run import new_folder, uncompared_said
 from tare.commands.weigh import composed, image_of
-from tare.commands.weigh_files import WeighOptions
+from tare.commands.weigh_files import WeighOptions, asked
 from tare.errors import ExitCode, HostError, InputError
 from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
@@ -47,11 +47,11 @@ def run_capacity(
 ) -> ExitCode:
     """Search for each environment and natively, print the answers; a result folder for each number is kept."""
     limit = _limit(search.loss)
-    options, campaign = composed(options, image_name, shown)
-    alone = campaign.layouts[0]
+    alone = asked("--layout", Layout.parse, options.layout or "1c1p1i")
     if alone.nodes > 1 or alone.instances > 1:
         raise InputError(f"--layout: {alone} is no single instance in one node; write such as 1c2p1i")
     most = _most(search.most, alone)
+    options, campaign = composed(options, image_name, shown)
     image = image_of(image_name, options, campaign)
     finder = _Finder(
         campaign=campaign,
@@ -83,14 +83,14 @@ def _limit(text: str) -> float:
     return value
 
 
-def _most(asked: int | None, alone: Layout) -> int:
+def _most(wanted: int | None, alone: Layout) -> int:
     """The largest number of neighbours; ``InputError`` if the host cannot hold so many."""
     host = Host(len(online_processors()), memory_byte())
-    if asked is None:
+    if wanted is None:
         return max(1, min(2 * host.processors // alone.processors, MOST_NODES) - 1)
-    if problem := size_problem(_together(alone, asked), host):
-        raise InputError(f"--most: with {asked} neighbours the host {problem}")
-    return asked
+    if problem := size_problem(_together(alone, wanted), host):
+        raise InputError(f"--most: with {wanted} neighbours the host {problem}")
+    return wanted
 
 
 def _together(alone: Layout, neighbours: int) -> Layout:
