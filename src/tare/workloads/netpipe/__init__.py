@@ -18,6 +18,7 @@ from tare.records import Sample
 from tare.units import MEBIBYTE, format_byte
 from tare.workloads import client_server, excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
+from tare.workloads.message_sizes import Bytes
 from tare.workloads.netpipe.output import parse_points, samples_of
 
 OUTPUT = "np.out"
@@ -62,9 +63,9 @@ class NetpipeOptions(mpi_job.MpiOptions):
     """What is sent, over what, and how often."""
 
     protocol: Literal["mpi", "tcp"] = "mpi"
-    smallest: Annotated[int, Field(ge=1)] = 1
+    smallest: Annotated[Bytes, Field(ge=1)] = 1
     """Bytes."""
-    largest: Annotated[int, Field(ge=1, le=128 * MEBIBYTE)] = MEBIBYTE
+    largest: Annotated[Bytes, Field(ge=1, le=128 * MEBIBYTE)] = MEBIBYTE
     """Bytes; beyond 256 MiB NetPIPE's count of bits overflows."""
     perturbation: Annotated[int, Field(ge=0)] = 0
     """Also measure this many bytes below and above each size."""
