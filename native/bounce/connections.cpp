@@ -29,7 +29,7 @@ using Byte = unsigned char;
 using Times = std::vector<std::int64_t>;
 
 constexpr std::uint64_t warm_up = 100;
-constexpr timeval patience{.tv_sec = 10, .tv_usec = 0};
+constexpr timeval connection_patience{.tv_sec = 10, .tv_usec = 0};
 constexpr int backlog = 1024;
 constexpr double second_ns = 1e9;
 constexpr Byte how_many = 0;  // asks for the number of answers; any other byte is answered by its complement
@@ -37,7 +37,8 @@ constexpr unsigned byte_values = 255;
 
 void limit_waiting(const FileDescriptor& socket) {
     for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-        if (::setsockopt(socket.number(), SOL_SOCKET, direction, &patience, sizeof patience) != 0) {
+        if (::setsockopt(socket.number(), SOL_SOCKET, direction, &connection_patience,
+                         sizeof connection_patience) != 0) {
             throw_errno("cannot limit a socket's waiting");
         }
     }

@@ -18,10 +18,10 @@ namespace tare::bounce {
 
 namespace {
 
-constexpr timeval patience{.tv_sec = 0, .tv_usec = 500'000};
-constexpr std::int64_t patience_ns = 500'000'000;
+constexpr timeval answer_patience{.tv_sec = 0, .tv_usec = 500'000};
+constexpr std::int64_t answer_patience_ns = 500'000'000;
 constexpr int most_lost_in_a_row = 20;
-constexpr double second_ns = 1e9;
+constexpr double nanoseconds = 1e9;  // in a second
 
 /// What one size did.
 struct Figures {
@@ -33,7 +33,8 @@ struct Figures {
 class Client {
   public:
     explicit Client(const sockaddr_in& server) : socket_{internet_socket(SOCK_DGRAM)} {
-        if (::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+        if (::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &answer_patience,
+                         sizeof answer_patience) != 0 ||
             ::connect(socket_.number(), generic(server), sizeof server) != 0) {
             throw_errno("cannot send datagrams to the server");
         }
@@ -100,7 +101,7 @@ class Client {
                 std::memcmp(sent_.data(), received_.data(), mark_byte()) == 0) {
                 return true;
             }
-        } while (monotonic_raw_ns() - begin_ns < patience_ns);
+        } while (monotonic_raw_ns() - begin_ns < answer_patience_ns);
         return false;
     }
 
@@ -145,7 +146,7 @@ std::string time_datagrams(const sockaddr_in& server, Trips wanted,
         const Figures figures = client.measure(size_byte, wanted);
         points.push_back(JsonObject{}
                              .add("size_byte", size_byte)
-                             .add("time_s", figures.best_ns / second_ns)
+                             .add("time_s", figures.best_ns / nanoseconds)
                              .add("answered", figures.answered)
                              .add("lost", figures.lost));
     }

@@ -63,7 +63,7 @@ std::string compose(Words words) {
         serve_datagrams(port(words[2]));
     }
     if (role == "connect" && words.size() == sizes_at) {
-        return time_connections(server(words[2], words[3]), number(words[5], most), threads(words[4]));
+        return time_connections(server(words[2], words[3]), number(words.back(), most), threads(words[4]));
     }
     if (role != "send" || words.size() <= sizes_at) {
         throw std::invalid_argument(std::string{usage});
