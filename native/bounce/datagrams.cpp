@@ -18,8 +18,6 @@ namespace tare::bounce {
 
 namespace {
 
-constexpr timeval answer_patience{.tv_sec = 0, .tv_usec = 500'000};
-constexpr std::int64_t answer_patience_ns = 500'000'000;
 constexpr int most_lost_in_a_row = 20;
 constexpr double nanoseconds = 1e9;  // in a second
 
@@ -32,9 +30,12 @@ struct Figures {
 
 class Client {
   public:
-    explicit Client(const sockaddr_in& server) : socket_{internet_socket(SOCK_DGRAM)} {
-        if (::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &answer_patience,
-                         sizeof answer_patience) != 0 ||
+    Client(const sockaddr_in& server, std::chrono::milliseconds patience)
+        : socket_{internet_socket(SOCK_DGRAM)}, patience_{patience} {
+        const auto whole = std::chrono::duration_cast<std::chrono::seconds>(patience);
+        const timeval limit{.tv_sec = whole.count(),
+                            .tv_usec = std::chrono::microseconds{patience - whole}.count()};
+        if (::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0 ||
             ::connect(socket_.number(), generic(server), sizeof server) != 0) {
             throw_errno("cannot send datagrams to the server");
         }
@@ -101,7 +102,7 @@ class Client {
                 std::memcmp(sent_.data(), received_.data(), mark_byte()) == 0) {
                 return true;
             }
-        } while (monotonic_raw_ns() - begin_ns < answer_patience_ns);
+        } while (monotonic_raw_ns() - begin_ns < patience_.count());
         return false;
     }
 
@@ -109,6 +110,7 @@ class Client {
     [[nodiscard]] std::size_t mark_byte() const { return std::min(sent_.size(), sizeof number_); }
 
     FileDescriptor socket_;
+    std::chrono::nanoseconds patience_;
     std::uint64_t number_ = 0;
     std::vector<unsigned char> sent_;
     std::vector<unsigned char> received_ = std::vector<unsigned char>(most_datagram_byte);
@@ -140,7 +142,7 @@ void serve_datagrams(std::uint16_t port) {
 
 std::string time_datagrams(const sockaddr_in& server, Trips wanted,
                            const std::vector<std::size_t>& sizes_byte) {
-    Client client{server};
+    Client client{server, wanted.patience};
     std::vector<JsonObject> points;
     for (const std::size_t size_byte : sizes_byte) {
         const Figures figures = client.measure(size_byte, wanted);

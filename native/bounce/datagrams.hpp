@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,8 +15,9 @@ namespace tare::bounce {
 /// What UDP over IPv4 can carry: 65535 bytes less both headers.
 constexpr std::size_t most_datagram_byte = 65'507;
 
-/// How often each size goes there and back.
+/// How often each size goes there and back, and after which time without an answer a datagram is lost.
 struct Trips {
+    std::chrono::milliseconds patience{1};
     std::uint64_t rounds = 1;
     std::uint64_t trips = 1;
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NetPIPE's curve over UDP, a datagram for each message, by native/bounce: Debian's package has no program for it.
 
-A datagram that is not answered in half a second is lost: it is counted, has no time, and is sent again.
+A datagram that is not answered in time is lost: it is counted, has no time, and is sent again.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,8 @@ from tare.workloads.netpipe.output import Point, samples_of
 
 MOST_BYTE = 65507
 """What UDP over IPv4 can carry: 65535 bytes less both headers."""
+PATIENCE_MS = 500
+"""How long a datagram's answer may take until it counts as lost."""
 _Count = Annotated[int, Field(ge=0, le=1 << 60)]
 
 
@@ -35,7 +37,7 @@ class _Result(client_server.BounceRead):
 def job(sizes: Sequence[int], rounds: int, repetitions: int, shape: Shape) -> Job:
     """The client in the first node and the server in the last, each told what both need."""
     bounce, port = client_server.bounce(shape), str(client_server.service_port(shape))
-    asked = (str(rounds), str(repetitions), *map(str, sizes))
+    asked = (str(PATIENCE_MS), str(rounds), str(repetitions), *map(str, sizes))
     client = (bounce, "send", client_server.SERVER, port, *asked)
     return Job(
         argv=client_server.launch(client, (bounce, "serve-datagrams", port), shape),
