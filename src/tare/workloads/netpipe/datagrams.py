@@ -67,11 +67,11 @@ def samples(output: Output, sizes: Sequence[int], answers: int) -> list[Sample]:
 
 
 def facts(output: Output) -> dict[str, str]:
-    """How many datagrams were lost, and of which sizes."""
+    """How many datagrams were lost, and between which sizes."""
     try:
         lossy = [point for point in client_server.bounced(_Result, output).points if point.lost]
     except WrongOutput:
         return {}
-    where = ", ".join(f"{point.lost} of {point.size_byte} B" for point in lossy)
-    total = str(sum(point.lost for point in lossy))
-    return {"netpipe lost datagrams": f"{total} ({where})" if where else total}
+    lost = str(sum(point.lost for point in lossy))
+    where = f" ({lossy[0].size_byte} to {lossy[-1].size_byte} B)" if lossy else ""
+    return {"netpipe lost datagrams": f"{lost}{where}"}
