@@ -38,7 +38,7 @@ class ConnectionsOptions(Options):
         return self
 
 
-class _Result(client_server.BounceRead):
+class _ConnectionsResult(client_server.BounceRead):
     """The client's line; times are of single connections."""
 
     connections: _Count
@@ -96,8 +96,8 @@ class Connections(WorkloadKind):
             return facts
 
 
-def _parse(chosen: ConnectionsOptions, output: Output) -> _Result:
-    result = client_server.bounced(_Result, output)
+def _parse(chosen: ConnectionsOptions, output: Output) -> _ConnectionsResult:
+    result = client_server.bounced(_ConnectionsResult, output)
     done = (result.connections, result.answered, result.threads)
     if done != (chosen.connections, chosen.connections, chosen.parallel):
         raise WrongOutput(

@@ -30,7 +30,7 @@ class _SizeResult(client_server.BounceRead):
     lost: _Count
 
 
-class _Result(client_server.BounceRead):
+class _DatagramsResult(client_server.BounceRead):
     points: tuple[_SizeResult, ...]
 
 
@@ -47,7 +47,7 @@ def job(sizes: Sequence[int], rounds: int, repetitions: int, shape: Shape) -> Jo
 
 def samples(output: Output, sizes: Sequence[int], answers: int) -> list[Sample]:
     """NetPIPE's samples, and the share of the datagrams that were answered; ``WrongOutput`` unless all sizes were."""
-    points = client_server.bounced(_Result, output).points
+    points = client_server.bounced(_DatagramsResult, output).points
     if [point.size_byte for point in points] != list(sizes):
         raise WrongOutput(
             f"bounce sent {len(points)} sizes that are not the {len(sizes)} asked for",
@@ -69,7 +69,7 @@ def samples(output: Output, sizes: Sequence[int], answers: int) -> list[Sample]:
 def facts(output: Output) -> dict[str, str]:
     """How many datagrams were lost, and between which sizes."""
     try:
-        lossy = [point for point in client_server.bounced(_Result, output).points if point.lost]
+        lossy = [point for point in client_server.bounced(_DatagramsResult, output).points if point.lost]
     except WrongOutput:
         return {}
     lost = str(sum(point.lost for point in lossy))
