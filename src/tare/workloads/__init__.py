@@ -32,6 +32,7 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
         "iozone": "iozone:Iozone",
         "iperf3": "iperf3:Iperf3",
         "sockperf": "sockperf:Sockperf",
+        "connections": "connections:Connections",
         "command": "command:AnyCommand",
         "fake": "fake:FakeWorkload",
     },
