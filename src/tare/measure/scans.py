@@ -21,14 +21,17 @@ from tare.plan.definition import Campaign
 from tare.plan.scans import LEAST_TURNS, TURNS, OpenScan, open_scans, words_of
 from tare.records import Choice, Direction, Outcome, Status
 from tare.statistics.best import Best, best_of
+from tare.units import percent_decimals, percent_digits, signed
 from tare.workloads import KINDS
+
+_BUSY = 0.1
 
 
 class _Say(Protocol):
     def __call__(self, words: str, *, detail: bool = False) -> None: ...
 
 
-class _Runs:
+class Runs:
     """What the runs of each candidate gave."""
 
     def __init__(self, candidates: int) -> None:
@@ -36,10 +39,15 @@ class _Runs:
         """Turn → the primary metric as a cost: less is better."""
         self.values: list[list[float]] = [[] for _ in range(candidates)]
         self.turns = 0
-        self.busy = False
+        self._loads: list[bool] = []
+
+    @property
+    def busy(self) -> bool:
+        """Whether others used the machine in more than a tenth of the runs: fewer only widen an interval."""
+        return sum(self._loads) > _BUSY * len(self._loads)
 
     def add(self, place: int, turn: int, outcome: Outcome) -> None:
-        self.busy |= outcome.load is not None and outcome.load.busy
+        self._loads.append(outcome.load is not None and outcome.load.busy)
         if outcome.status is Status.OK:
             value, direction = _figure(outcome)
             self.values[place].append(value)
@@ -69,15 +77,16 @@ def _choice(context: Context, wanted: OpenScan, say: _Say) -> Choice | None:
     say(wanted.sentence)
     with scratch_folder("scan") as folder:
         alone = replace(context, raw_directory=folder / "raw", tick=lambda: None)
-        runs = _run(alone, wanted, time.monotonic() + wanted.most_s)
+        runs = run_turns(alone, wanted, time.monotonic() + wanted.most_s)
     if runs is None:
         say(f"{wanted.whose}: the usual options do not run natively; nothing is chosen")
         return None
     choice = _chosen(wanted, runs)
-    say(f"{wanted.whose}: {choice.said}")
+    lasts = runs.turns >= LEAST_TURNS and not runs.busy
+    say(f"{wanted.whose}: {choice.said}{'' if lasts else '; the next campaign scans again'}")
     for name, median in choice.medians.items():
         say(f"  {name}: {median:.4g}", detail=True)
-    if runs.turns >= LEAST_TURNS and not runs.busy:
+    if lasts:
         keep_choice(depends, choice)
     return choice
 
@@ -98,9 +107,9 @@ def _depends(context: Context, wanted: OpenScan) -> Mapping[str, Any]:
     }
 
 
-def _run(context: Context, wanted: OpenScan, until_s: float) -> _Runs | None:
+def run_turns(context: Context, wanted: OpenScan, until_s: float) -> Runs | None:
     """As many whole turns as the time allows; ``None`` if the usual options do not run."""
-    runs = _Runs(len(wanted.scan.candidates))
+    runs = Runs(len(wanted.scan.candidates))
     first = run_within(
         context, wanted.trial(0, 0), until_s - time.monotonic()
     )  # cold: it shows only how long
@@ -118,7 +127,7 @@ def _run(context: Context, wanted: OpenScan, until_s: float) -> _Runs | None:
     return runs
 
 
-def _chosen(wanted: OpenScan, runs: _Runs) -> Choice:
+def _chosen(wanted: OpenScan, runs: Runs) -> Choice:
     best = best_of(runs.costs, LEAST_TURNS)
     options = wanted.scan.candidates[best.place]
     problem = f" with {words_of(wanted.scan.problem)}" if wanted.scan.problem else ""
@@ -128,7 +137,7 @@ def _chosen(wanted: OpenScan, runs: _Runs) -> Choice:
         workload=wanted.workload.name,
         processors=wanted.processors,
         options=options,
-        said=f"{words_of(options)}: {_why(wanted, best)} ({compared} on {datetime.now(UTC):%Y-%m-%d}{busy})",
+        said=f"{words_of(options)}, {_why(wanted, best)} ({compared} on {datetime.now(UTC):%Y-%m-%d}{busy})",
         medians={
             name: statistics.median(values)
             for name, values in zip(wanted.names, runs.values, strict=True)
@@ -138,10 +147,12 @@ def _chosen(wanted: OpenScan, runs: _Runs) -> Choice:
 
 
 def _why(wanted: OpenScan, best: Best) -> str:
-    if best.rival is None or best.lead is None:
-        return "as usual, as too few candidates ran often enough to choose"
-    low, high = (0.0 if end is None else 100 * end for end in (best.lead.low, best.lead.high))
-    by = f"{100 * best.lead.point:.2g} % ({low:.2g} to {high:.2g} %)"
+    if best.rival is None or best.lead is None or best.lead.low is None or best.lead.high is None:
+        return "as usual: too few candidates ran often enough to choose another"
+    decimals = percent_decimals(best.lead.high - best.lead.low)
+    point, low, high = (
+        signed(percent_digits(end, decimals)) for end in (best.lead.point, best.lead.low, best.lead.high)
+    )
     if best.place:
-        return f"better than the usual {wanted.names[0]} by {by}"
-    return f"as usual, as no other is reliably better; {wanted.names[best.rival]} would be by {by}"
+        return f"{point} % beside the usual {wanted.names[0]} ({low} to {high} %)"
+    return f"as usual: none is reliably better, the next is {wanted.names[best.rival]} ({low} to {high} %)"
