@@ -20,7 +20,7 @@ SMALL = HpcgOptions(program="/opt/hpcg/bin/xhpcg", nx=16, ny=16, nz=16)
 
 
 def asked_of_hpl(
-    *, memory_byte: int = SHAPE.memory_byte, processors: int = SHAPE.processors, **options: int
+    *, memory_byte: int = SHAPE.memory_byte, processors: int = SHAPE.processors, **options: object
 ) -> dict[str, int]:
     shape = replace(SHAPE, memory_byte=memory_byte, processors=processors)
     argv = HPL.job(HplOptions.model_validate(options), shape).argv
@@ -63,7 +63,9 @@ def test_a_scan_has_every_grid_with_p_up_to_q_and_the_usual_first(ranks: int, me
     assert rows == {row for row in range(1, ranks + 1) if ranks % row == 0 and row <= ranks // row}
     assert scan.candidates[0] == {"block_size": 192, "process_rows": max(rows)}
     usual = asked_of_hpl(memory_byte=shape.memory_byte, processors=ranks)
-    assert 0 < scan.problem["problem_size"] <= usual["--size"]
+    size = scan.problem["problem_size"]
+    assert isinstance(size, int)
+    assert 0 < size <= usual["--size"]
     assert asked_of_hpl(memory_byte=shape.memory_byte, processors=ranks, **scan.candidates[0]) == usual
 
 
