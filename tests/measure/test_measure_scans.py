@@ -16,7 +16,7 @@ from tare.measure.campaign import Request, measure_campaign
 from tare.measure.kept import kept_campaign
 from tare.plan.campaign import Campaign
 from tare.plan.scans import MOST_S, open_scans
-from tare.records import NATIVE, Choice, Layout, OptionValue, Workload
+from tare.records import NATIVE, Layout, OptionValue, ScanChoice, Workload
 from tare.workloads import KINDS
 from tare.workloads.fake import FakeWorkload
 from tare.workloads.kind import Options, Scan, Shape
@@ -147,7 +147,7 @@ def test_instances_of_one_size_share_a_scan_and_its_choice() -> None:
     layouts = tuple(map(Layout.parse, ("1c2p1i", "1c2p2i", "2c1p2i", "1c1p1i")))
     campaign = replace(campaign_of(), layouts=layouts)
     assert [wanted.processors for wanted in open_scans(campaign)] == [2, 1]
-    choice = Choice(workload="work", processors=1, options={"value": BETTER}, said="so")
+    choice = ScanChoice(workload="work", processors=1, options={"value": BETTER}, said="so")
     chosen = replace(campaign, choices=(choice,))
     assert [wanted.processors for wanted in open_scans(chosen)] == [2]
     values = {str(setting): workload.options.get("value") for workload, setting in chosen.cells}
@@ -170,7 +170,7 @@ DEPENDS = {"host": "a", "image": "sha256:1", "processors": 2, "limits": {"memory
 
 @pytest.mark.parametrize("changed", [{"host": "b"}, {"image": "sha256:2"}, {"processors": 4}, {"limits": {}}])
 def test_a_kept_choice_is_of_no_use_where_anything_differs(changed: dict[str, object]) -> None:
-    choice = Choice(
+    choice = ScanChoice(
         workload="work", processors=2, options={"value": 1}, said="so", medians={"value = 1": 2.0}
     )
     keep_choice(DEPENDS, choice)
@@ -183,5 +183,5 @@ def test_damaged_choices_are_none(state: Path, text: str) -> None:
     state.mkdir(exist_ok=True)
     (state / FILE).write_text(text)
     assert kept_choice(DEPENDS) is None
-    keep_choice(DEPENDS, Choice(workload="work", processors=2, options={}, said="so"))
+    keep_choice(DEPENDS, ScanChoice(workload="work", processors=2, options={}, said="so"))
     assert kept_choice(DEPENDS) is not None

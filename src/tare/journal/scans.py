@@ -16,19 +16,19 @@ from pydantic import TypeAdapter, ValidationError
 from tare.host.own_files import read_plain
 from tare.host.paths import state_directory
 from tare.journal.whole import write_whole
-from tare.records import SCHEMA, Choice
+from tare.records import SCHEMA, ScanChoice
 
 FILE = "scans.json"
 _MOST_KEPT = 200
 
 
 @cache
-def _adapter() -> TypeAdapter[Choice]:
+def _adapter() -> TypeAdapter[ScanChoice]:
     """Built on demand, as few results have a choice."""
-    return TypeAdapter(Choice)
+    return TypeAdapter(ScanChoice)
 
 
-def kept_choice(depends: Mapping[str, Any]) -> Choice | None:
+def kept_choice(depends: Mapping[str, Any]) -> ScanChoice | None:
     """The newest choice with these dependences, as JSON compares them; ``None`` also if it cannot be read."""
     wanted = _plain(depends)
     for entry in reversed(_entries()):
@@ -38,7 +38,7 @@ def kept_choice(depends: Mapping[str, Any]) -> Choice | None:
     return None
 
 
-def keep_choice(depends: Mapping[str, Any], choice: Choice) -> None:
+def keep_choice(depends: Mapping[str, Any], choice: ScanChoice) -> None:
     """Keep it instead of an older one; the oldest go when there are too many. A full disk stops no run."""
     own = _plain(depends)
     others = [entry for entry in _entries() if entry.get("depends") != own]

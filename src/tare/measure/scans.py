@@ -19,7 +19,7 @@ from tare.measure.context import Context
 from tare.measure.session import run_within
 from tare.plan.definition import Campaign
 from tare.plan.scans import LEAST_TURNS, TURNS, OpenScan, open_scans, words_of
-from tare.records import Choice, Direction, Outcome, Status
+from tare.records import Direction, Outcome, ScanChoice, Status
 from tare.statistics.best import Best, best_of
 from tare.units import percent_decimals, percent_digits, signed
 from tare.workloads import KINDS
@@ -67,7 +67,7 @@ def with_choices(context: Context, campaign: Campaign, say: _Say) -> Campaign:
     return replace(campaign, choices=(*campaign.choices, *filter(None, choices)))
 
 
-def _choice(context: Context, wanted: OpenScan, say: _Say) -> Choice | None:
+def _choice(context: Context, wanted: OpenScan, say: _Say) -> ScanChoice | None:
     depends = _depends(context, wanted)
     kept = kept_choice(depends)
     if kept is not None:
@@ -127,13 +127,13 @@ def run_turns(context: Context, wanted: OpenScan, until_s: float) -> Runs | None
     return runs
 
 
-def _chosen(wanted: OpenScan, runs: Runs) -> Choice:
+def _chosen(wanted: OpenScan, runs: Runs) -> ScanChoice:
     best = best_of(runs.costs, LEAST_TURNS)
     options = wanted.scan.candidates[best.place]
     problem = f" with {words_of(wanted.scan.problem)}" if wanted.scan.problem else ""
     compared = f"{runs.turns} native runs of each of {len(wanted.names)} candidates{problem}"
     busy = ", on a busy machine" if runs.busy else ""
-    return Choice(
+    return ScanChoice(
         workload=wanted.workload.name,
         processors=wanted.processors,
         options=options,

@@ -31,7 +31,6 @@ from tare.records import (
     USUAL_PRECISE_ABSOLUTE,
     USUAL_PRECISE_RELATIVE,
     Cell,
-    Choice,
     Design,
     Environment,
     Exclude,
@@ -40,6 +39,7 @@ from tare.records import (
     Intervention,
     Layout,
     Limits,
+    ScanChoice,
     SharedCell,
     Turns,
     Workload,
@@ -126,7 +126,7 @@ class Campaign:
     """The rules, fixed before the start, that exclude a trial whatever it measured."""
     intervention: Intervention | None = None
     """What it tests, if ``tare explain`` made it."""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ScanChoice, ...] = ()
     """Options that the file leaves open, as native runs chose them before the first trial."""
 
     def limits_of(self, environment: Environment, limits: Limits) -> Limits:

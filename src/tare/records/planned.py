@@ -173,7 +173,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ScanChoice:
     """Options of a workload that the campaign left open, as native runs before the first trial chose them."""
 
     workload: str

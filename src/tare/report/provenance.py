@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tare.drawing.words import counted, moment
-from tare.records import NATIVE, Analysis, Bounds, Choice, OptionValue, Outcome
+from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome, ScanChoice
 from tare.report.calibration import citation
 from tare.report.shape import JsonShape, key
 from tare.units import MINUS, format_byte, format_duration
@@ -77,7 +77,7 @@ def session_facts(analysis: Analysis) -> tuple[Fact, ...]:
     return tuple(fact for fact in facts if fact.values)
 
 
-def _choice(choice: Choice) -> str:
+def _choice(choice: ScanChoice) -> str:
     return f"{choice.workload} with {counted(choice.processors, 'processor')}: {choice.said}"
 
 
