@@ -37,6 +37,8 @@ WORKLOADS: Mapping[str, tuple[str, str]] = {
     "hpl": ("1c2p1i", "problem_size = 1500\nblock_size = 192"),
     "iperf3": ("1c2p1i", 'amount = "512 MiB"'),
     "sockperf": ("1c2p1i", "messages = 5000"),
+    "connections": ("1c2p1i", "connections = 5000"),
+    "netpipe": ("1c2p1i", 'protocol = "udp"\nlargest = "16 KiB"'),
 }
 """Kind -> layout and options."""
 
