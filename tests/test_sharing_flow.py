@@ -105,7 +105,8 @@ def test_planted_losses_are_found_in_every_setting_and_beyond_natives_and_report
     assert set(sharing_loss) == {(setting, name) for setting in SETTINGS for name in (NATIVE, "fake")}
     for (setting, name), loss in sharing_loss.items():
         assert loss.typical.point == pytest.approx(0.04 if name == NATIVE else 0.10, abs=0.01)
-        assert (loss.typical.n, loss.word) == (6, Word.SLOWER)
+        assert (loss.typical.n, loss.alone) == (6, Word.SLOWER)
+        assert loss.standing.size == 6
         assert len(loss.each) == (1 if "+" in setting else 2)
         assert len(loss.summary.skews_s) == (0 if "+" in setting else 12 if name == NATIVE else 6)
         if name != NATIVE:

@@ -54,7 +54,7 @@ def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[N
             index=index,
             dealt=tuple(used[index * share : (index + 1) * share]),
             memory_byte=memory_byte // layout.nodes,
-            instances=_instances_of(layout, index),
+            instances=layout.instances_in(index),
         )
         for index in range(layout.nodes)
     )
@@ -102,10 +102,3 @@ def _dealt(wanted: int, available: Sequence[int]) -> list[int]:
     if wanted <= len(available):
         return list(available[len(available) - wanted :])
     return [available[number % len(available)] for number in range(wanted)]
-
-
-def _instances_of(layout: Layout, node: int) -> tuple[int, ...]:
-    """Deal out independent instances in turn; a cooperative one gets adjacent nodes, the same number each."""
-    if layout.cooperative:
-        return (node * layout.instances // layout.nodes,)
-    return tuple(range(node, layout.instances, layout.nodes))
