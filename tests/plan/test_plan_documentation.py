@@ -43,7 +43,7 @@ def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert (len(EXAMPLES), len(SHARING_EXAMPLES), len(SIGNAL_EXAMPLES)) == (3, 1, 1)
+    assert (len(EXAMPLES), len(SHARING_EXAMPLES), len(SIGNAL_EXAMPLES)) == (4, 2, 1)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,8 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
         width = name_width(
             (loss.summary.environment for loss in metric.losses), console.width - _FIGURES_WIDTH
         )
-        console.print(_title(metric), _losses(metric, width), *_beyond_native(metric), sep="\n")
+        below = (*_only_by_themselves(metric), *_beyond_native(metric))
+        console.print(_title(metric), _losses(metric, width), *below, sep="\n")
         if metric.several:
             console.print("", _fairness(metric, width), *_variations(metric), sep="\n")
     for said in filter(None, (jointly_said(shown), _FAIRNESS * any(metric.several for metric in shown))):
@@ -222,10 +223,16 @@ def _losses(metric: SharedMetric, width: int) -> Table:
     printed.add_column("verdict", overflow="fold", width=19)
     printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for loss in metric.losses:
-        word = Text(f"{MARK[loss.word]} {loss.said}{alone_said(loss)}", style=STYLE[loss.word])
+        word = Text(f"{MARK[loss.word]} {loss.said}", style=STYLE[loss.word])
         figures = (point_percent(loss.typical), interval_percent(loss.typical))
         printed.add_row(name_cell(loss.summary.environment, width), *figures, word, str(loss.typical.n))
     return printed
+
+
+def _only_by_themselves(metric: SharedMetric) -> Iterable[Text]:
+    for loss in metric.losses:
+        if said := alone_said(loss).removeprefix("; "):
+            yield Text(f" {one_line(loss.summary.environment)} {said}, not among all losses", style="dim")
 
 
 def _beyond_native(metric: SharedMetric) -> Iterable[Text]:
