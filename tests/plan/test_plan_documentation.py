@@ -38,7 +38,7 @@ OPTIONS = {(row[0].strip("`"), row[1].strip("`")): row[3].strip("`") for row in 
 def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
     path = tmp_path / "example.toml"
     path.write_text(example)
-    campaign = load_campaign(path, host_processors=1, host_memory_byte=4 * 1024**3)
+    campaign = load_campaign(path, host_processors=1, host_memory_byte=16 * 1024**3)
     assert f'name = "{campaign.name}"' in example
 
 
