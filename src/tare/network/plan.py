@@ -5,13 +5,16 @@ import ipaddress
 from collections.abc import Sequence
 from pathlib import Path
 
+from tare.errors import NodeError
 from tare.nodes.provider import NodeNetwork
-from tare.records import NetworkKind
+from tare.records import Layout, NetworkKind
 
 SUBNET = ipaddress.IPv4Network("198.18.0.0/16")
 """The first half of RFC 2544's range for benchmarks, which no real network uses."""
 SWITCH_ADDRESS = ipaddress.IPv4Interface("198.18.0.1/16")
 _FIRST_NODE = 10
+_NEIGHBOUR_SETTING = "net.ipv4.neigh.default.gc_thresh3"
+_NEIGHBOUR_ENTRIES = Path("/proc/sys") / _NEIGHBOUR_SETTING.replace(".", "/")
 
 
 def plan_networks(
@@ -31,3 +34,24 @@ def plan_networks(
         )
         for index, directory in enumerate(directories)
     )
+
+
+def require_neighbour_entries(
+    kind: NetworkKind, layout: Layout, threshold: Path = _NEIGHBOUR_ENTRIES
+) -> None:
+    """``NodeError`` if the nodes of an instance reach each other by more entries than the kernel's ARP table holds.
+
+    All network namespaces share that table (arp(7)); one that is full refuses connections.
+    """
+    if kind not in {NetworkKind.VETH, NetworkKind.MACVLAN} or not layout.cooperative:
+        return
+    try:
+        most = int(threshold.read_text())
+    except (OSError, ValueError):
+        return
+    wanted = layout.nodes * (layout.nodes // layout.instances - 1)
+    if wanted > most:
+        raise NodeError(
+            f"the {layout.nodes} nodes of {layout} reach each other by {wanted} entries of this host's ARP table, which "
+            f"holds {most}: raise it for all namespaces, such as by sysctl -w {_NEIGHBOUR_SETTING}={2 * wanted}"
+        )
