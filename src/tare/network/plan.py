@@ -52,6 +52,6 @@ def require_neighbour_entries(
     wanted = layout.nodes * (layout.nodes // layout.instances - 1)
     if wanted > most:
         raise NodeError(
-            f"the {layout.nodes} nodes of {layout} reach each other by {wanted} entries of this host's ARP table, which "
-            f"holds {most}: raise it for all namespaces, such as by sysctl -w {_NEIGHBOUR_SETTING}={2 * wanted}"
+            f"the {layout.nodes} nodes of {layout} reach each other by {wanted} entries of this host's ARP table, "
+            f"which holds {most}: raise it for all namespaces, such as by sysctl -w {_NEIGHBOUR_SETTING}={2 * wanted}"
         )
