@@ -76,7 +76,7 @@ def run_capacity(
 
 
 def _limit(text: str) -> float:
-    """``"10%"`` or ``"0.1"`` as a fraction; ``InputError`` unless it lies above 0, or for ``"10"``, which may be either."""
+    """``"10%"`` or ``"0.1"`` as a fraction; ``InputError`` for others, and for ``"10"``, which may be meant as either."""
     number, percent, rest = text.strip().partition("%")
     try:
         value = float(number) / (_PERCENT if percent else 1)
