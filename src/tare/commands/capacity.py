@@ -76,7 +76,7 @@ def run_capacity(
 
 
 def _limit(text: str) -> float:
-    """``"10%"`` or ``"0.1"`` as a fraction; ``InputError`` for others, and for ``"10"``, which may be meant as either."""
+    """``"10%"`` or ``"0.1"`` as a fraction; ``InputError`` for others, such as ``"10"``, which may mean either."""
     number, percent, rest = text.strip().partition("%")
     try:
         value = float(number) / (_PERCENT if percent else 1)
