@@ -61,8 +61,9 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
     places = places_of(trial, context.available_processors)
     specs = context.node_specs(trial, places.measured)
     provider = context.providers[trial.environment.technology]
-    if not provider.own_kernel:
-        network.require_neighbour_entries(specs[0].network.kind, effective_layout(trial))
+    problem = network.neighbours_problem(specs[0].network.kind, effective_layout(trial))
+    if problem and not provider.own_kernel:
+        raise NodeError(problem)
     with running_nodes(specs, context.providers, measured.times) as nodes, Ways() as ways:
         up_s = time.monotonic()
         groups = _inspect(context, provider, nodes, ways, measured)

@@ -5,7 +5,6 @@ import ipaddress
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare.errors import NodeError
 from tare.nodes.provider import NodeNetwork
 from tare.records import Layout, NetworkKind
 
@@ -36,22 +35,21 @@ def plan_networks(
     )
 
 
-def require_neighbour_entries(
-    kind: NetworkKind, layout: Layout, threshold: Path = _NEIGHBOUR_ENTRIES
-) -> None:
-    """``NodeError`` if the nodes of an instance reach each other by more entries than the kernel's ARP table holds.
+def neighbours_problem(kind: NetworkKind, layout: Layout, threshold: Path = _NEIGHBOUR_ENTRIES) -> str | None:
+    """Why the nodes of an instance could not all reach each other; ``None`` if they can.
 
-    All network namespaces share that table (arp(7)); one that is full refuses connections.
+    All network namespaces share the kernel's ARP table (arp(7)); one that is full refuses connections.
     """
     if kind not in {NetworkKind.VETH, NetworkKind.MACVLAN} or not layout.cooperative:
-        return
+        return None
     try:
         most = int(threshold.read_text())
     except (OSError, ValueError):
-        return
+        return None
     wanted = layout.nodes * (layout.nodes // layout.instances - 1)
-    if wanted > most:
-        raise NodeError(
-            f"the {layout.nodes} nodes of {layout} reach each other by {wanted} entries of this host's ARP table, "
-            f"which holds {most}: raise it for all namespaces, such as by sysctl -w {_NEIGHBOUR_SETTING}={2 * wanted}"
-        )
+    if wanted <= most:
+        return None
+    return (
+        f"the {layout.nodes} nodes of {layout} reach each other by {wanted} entries of this host's ARP table, which "
+        f"holds {most}: raise it for all namespaces, such as by sysctl -w {_NEIGHBOUR_SETTING}={2 * wanted}"
+    )
