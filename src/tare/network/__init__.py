@@ -9,7 +9,7 @@ from tare.host import mounts, process
 from tare.host import network_namespace as namespace
 from tare.network import links
 from tare.network.addresses import address_within, describe, launcher_namespace, meeting_place, node_address
-from tare.network.plan import SUBNET, plan_networks
+from tare.network.plan import SUBNET, neighbours_problem, plan_networks
 from tare.network.taps import make_tap, remove_tap
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import NetworkKind
@@ -27,6 +27,7 @@ __all__ = [
     "launcher_namespace",
     "meeting_place",
     "name_nodes",
+    "neighbours_problem",
     "node_address",
     "plan_networks",
     "remove",

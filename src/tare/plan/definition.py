@@ -114,7 +114,7 @@ class Campaign:
             whole=frozenset(
                 Cell(workload=workload.name, layout=str(setting))
                 for workload, setting in self.cells
-                if setting.alone or setting.levels or self.compares_layouts
+                if setting.experiment or setting.levels or self.compares_layouts
             ),
         )
 
@@ -211,14 +211,15 @@ class Campaign:
 
     @property
     def shared_cells(self) -> tuple[SharedCell, ...]:
-        """The cells of sharing experiments in which an instance has company, each with its cell alone."""
+        """The cells of sharing experiments in which an instance or group has company, each with its cell alone."""
         return tuple(
             SharedCell(
                 shared=Cell(workload=workload.name, layout=str(setting)),
-                alone=Cell(workload=workload.name, layout=setting.by_itself),
+                alone=Cell(workload=workload.name, layout=setting.alone(sharing)),
             )
             for workload, setting in self.cells
-            if setting.alone and str(setting) != setting.by_itself
+            for sharing in self.sharings
+            if sharing.has_company_in(setting)
         )
 
     @property

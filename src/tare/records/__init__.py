@@ -54,7 +54,7 @@ from tare.records.attribution import (
 )
 from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
-from tare.records.capacity import Capacity, CapacityStep
+from tare.records.capacity import Capacity, CapacityStep, exceeding, fitting
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
 from tare.records.comparisons import (
     AcrossWorkloads,
@@ -376,6 +376,8 @@ __all__ = [
     "Word",
     "Workload",
     "check_user",
+    "exceeding",
+    "fitting",
     "is_without_load",
     "levels_text",
 ]

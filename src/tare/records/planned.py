@@ -111,6 +111,12 @@ class Layout:
         """Processes of one instance: its share of the layout's processors."""
         return max(1, self.total_processors // self.instances)
 
+    def instances_in(self, node: int) -> tuple[int, ...]:
+        """Numbers of a node's instances: independent ones are dealt out in turn, a cooperative one spans neighbours."""
+        if self.cooperative:
+            return (node * self.instances // self.nodes,)
+        return tuple(range(node, self.instances, self.nodes))
+
     def __str__(self) -> str:
         return f"{self.nodes}c{self.processors}p{self.instances}i"
 
