@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``mpiio`` of one rank beside fio: the same file system, sizes, records and fsync.
 
-Single transfers are compared in files of one record: fio writes all its records from one buffer, which stays in the
-caches, and ours has the whole share in memory. Where the disk takes the time, that makes no difference.
+Single transfers are compared in files of one record that fits a second cache: fio has one buffer for all its records,
+ours the whole share in memory, cleared before each read. Where the disk takes the time, that makes no difference.
 """
 
 import json
@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from bench.beside.pairs import PROCESSOR, PROGRAMS, Figures, Pair, Side, on_processor, output
-from tare.units import MEBIBYTE
+from tare.units import KIBIBYTE, MEBIBYTE
 from tare.workloads.mpiio.result import MpiioResult, parse_result
 
 WITHIN = 0.10
 """fio tells times of single transfers within 1.6 %, and of a whole file in milliseconds."""
-RECORD, FILE = 8 * MEBIBYTE, 64 * MEBIBYTE
-REPETITIONS = 32
+RECORD, FILE = 256 * KIBIBYTE, 64 * MEBIBYTE
+REPETITIONS = 64
 INTERFACES = ("posix", "mpi")
-READ = "warm read of 8 MiB"
-WRITE = "write of 8 MiB"
+READ = "warm read of 256 KiB"
+WRITE = "write of 256 KiB"
 WHOLE = "64 MiB in records of 1 MiB, and fsync"
 
 
@@ -83,7 +83,7 @@ def _mpiio(
 
 
 def transfers_of_fio(folder: Path, operation: str, name: str) -> Figures:
-    own = ["--invalidate=0"] if operation == "read" else ["--unlink_each_loop=1"]
+    own = ["--invalidate=0"] if operation == "read" else ["--unlink_each_loop=1", "--end_fsync=1"]
     job = _fio(folder, operation, RECORD, RECORD, f"--loops={REPETITIONS}", *own)
     assert job["total_ios"] == REPETITIONS, job
     return {name: job["clat_ns"]["percentile"]["50.000000"] * 1e-9}
@@ -96,7 +96,13 @@ def whole_of_fio(folder: Path) -> Figures:
 def _fio(folder: Path, operation: str, record_byte: int, size_byte: int, *words: str) -> dict[str, Any]:
     path = folder / "by-fio"
     argv = ["fio", "--name=beside", f"--filename={path}", f"--rw={operation}", f"--bs={record_byte}"]
-    argv += [f"--size={size_byte}", "--ioengine=psync", "--thread", f"--cpus_allowed={PROCESSOR}"]
+    argv += [
+        f"--size={size_byte}",
+        "--ioengine=psync",
+        "--thread",
+        "--fallocate=none",
+        f"--cpus_allowed={PROCESSOR}",
+    ]
     said = output([*argv, "--output-format=json", *words], folder)
     path.unlink(missing_ok=True)
     found: dict[str, Any] = json.loads(said[said.index("{") :])["jobs"][0][operation]

@@ -200,13 +200,21 @@ static void round_trip_tcp(long count) {
     round_trips(count, caller, caller);
 }
 
-/* Names as short as lmbench's, made beforehand. */
+/* Names as short as lmbench's. Made once, and for files alone: a fork copies the tables of every page in use.
+ */
 static char names[MOST_FILES][NAME_BYTE];
+
+static void name_files(long count) {
+    require(count <= MOST_FILES, "so many files");
+    for (long number = 0; number < count; ++number) {
+        snprintf(names[number], NAME_BYTE, "%ld", number);
+    }
+}
 
 static void create(long count) {
     static char content[1 << 20];
     const size_t size = (size_t)atoi(argument[0]);
-    require(size <= sizeof content && count <= MOST_FILES, "files");
+    require(size <= sizeof content, "a file so large");
     memset(content, 'x', size);
     for (long number = 0; number < count; ++number) {
         const int file = open(names[number], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -221,17 +229,22 @@ static void remove_all(long count) {
     }
 }
 
+static void name_and_create(long count) {
+    name_files(count);
+    create(count);
+}
+
 static void nothing(long count) { (void)count; }
 
 static const struct {
     const char* name;
     void (*before)(long), (*timed)(long), (*after)(long);
 } operations[] = {
-    {"fork-exit", nothing, fork_exit, nothing},    {"fork-exec", nothing, fork_exec, nothing},
-    {"fork-shell", nothing, fork_shell, nothing},  {"signal-install", nothing, install, nothing},
-    {"signal-deliver", nothing, deliver, nothing}, {"context-switch", nothing, context_switch, nothing},
-    {"pipe", nothing, round_trip_pipe, nothing},   {"tcp", nothing, round_trip_tcp, nothing},
-    {"file-create", nothing, create, remove_all},  {"file-delete", create, remove_all, nothing},
+    {"fork-exit", nothing, fork_exit, nothing},      {"fork-exec", nothing, fork_exec, nothing},
+    {"fork-shell", nothing, fork_shell, nothing},    {"signal-install", nothing, install, nothing},
+    {"signal-deliver", nothing, deliver, nothing},   {"context-switch", nothing, context_switch, nothing},
+    {"pipe", nothing, round_trip_pipe, nothing},     {"tcp", nothing, round_trip_tcp, nothing},
+    {"file-create", name_files, create, remove_all}, {"file-delete", name_and_create, remove_all, nothing},
 };
 
 int main(int argc, char** argv) {
@@ -240,9 +253,6 @@ int main(int argc, char** argv) {
     }
     argument = argv + 4;
     const long count = atol(argv[2]), loops = atol(argv[3]);
-    for (long number = 0; number < MOST_FILES; ++number) {
-        snprintf(names[number], NAME_BYTE, "%ld", number);
-    }
     for (size_t place = 0; place < sizeof operations / sizeof *operations; ++place) {
         if (strcmp(operations[place].name, argv[1]) == 0) {
             for (long loop = 0; loop < loops; ++loop) {

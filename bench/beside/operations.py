@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``os`` beside the loops that lmbench's paper describes (operations.c), and beside ``perf bench`` where it is installed.
+"""``os`` beside the loops that lmbench's paper describes (operations.c), and beside ``perf bench``.
 
-Both sides are on one processor, with children that are the same small program.
+Both sides are compiled alike, on one processor, and execute the same small program.
 """
 
 import re
@@ -53,7 +53,7 @@ PERF = {"system-calls": ("syscall basic --loop", 2_000_000), "pipe": ("sched pip
 
 def pairs(folder: Path) -> Iterator[Pair]:
     program = folder / "operations"
-    output(["cc", "-O2", "-static", "-o", program, SOURCES / "operations.c"], folder)
+    output(["cc", "-O3", "-static", "-o", program, SOURCES / "operations.c"], folder)
     for operation in OPERATIONS:
         yield Pair(
             Side("os", f"median of {LOOPS} slices", partial(ours, folder, operation.piece, operation.count)),

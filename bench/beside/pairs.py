@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two programs that do the same work, one beside the other: rounds of both in random order, and a row for each figure.
 
-A round is a block: its two runs follow each other at once. What is estimated is the centre of the rounds' log-ratios
-(Hodges and Lehmann, with the interval of signed ranks, wider where rounds depend on each other), as for Tare's verdicts.
+A round is a block: its two runs follow each other at once. What is estimated is the centre of the rounds' log-ratios,
+after Hodges and Lehmann, with the exact interval of signed ranks, wider where rounds depend on each other.
 """
 
 import math
