@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tare's workloads beside the programs whose part they have, in one run on one machine.
 
-    python -m bench.beside [--only memory os mpiio collective] [--rounds 12] [--seed 1] [--folder .]
+    python -m bench.beside [--only memory os mpiio collective] [--rounds 12] [--seed 1] [--folder build]
 
 About ten minutes on two idle processors, half of it hpcc's. Needs `make native`, and as far as they are to be compared,
 Debian's hpcc, fio, linux-perf and python3-mpi4py. The files of ``os`` and ``mpiio`` lie in the folder. The rounds of
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from bench.beside import files, memory, messages, operations
-from bench.beside.pairs import HEADING, line, rows
+from bench.beside.pairs import HEADING, PROGRAMS, line, rows
 
 KINDS = {
     "memory": memory.pairs,
@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, default=Path())
+    parser.add_argument("--folder", type=Path, default=PROGRAMS.parents[1])
     chosen = parser.parse_args()
     source = random.Random(chosen.seed)  # noqa: S311 - the order of runs
     print(HEADING)
