@@ -120,7 +120,7 @@ def _node(provider: Provider, options: Mapping[str, OptionValue]) -> Iterator[_S
 def _running(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """It ends at the end of its input, and with its node."""
     with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
     ) as program:
         yield program
 
