@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's own flags for an engine, in force in real nodes or refused with what to do instead; the host's variables."""
+"""The user's own flags for an engine, in force in nodes or refused with what to do instead; the host's variables."""
 
 import json
 import os
