@@ -20,7 +20,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
-.PHONY: setup setup-test first-packages host-packages venv image kernel
+.PHONY: setup setup-test first-packages host-packages venv image kernel native-programs go-programs
 .PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man lock audit check format lint lint-text lint-native clean
 MAKEFLAGS += --no-print-directory
 
@@ -34,11 +34,8 @@ setup:
 	@$(MAKE) --jobs host-packages venv image kernel
 
 setup-test:
-	@$(MAKE) setup EXTRA=dev LISTS='scripts/packages.txt scripts/packages-test.txt'
-	@scripts/build-native ON
-	@scripts/build-runsc
-	@scripts/build-govc
-	@scripts/build-apptainer
+	@$(MAKE) --jobs host-packages venv image kernel native-programs go-programs \
+	    EXTRA=dev LISTS='scripts/packages.txt scripts/packages-test.txt'
 
 # The steps of set-up; steps that need nothing of each other run at the same time.
 first-packages:
@@ -55,6 +52,15 @@ image: venv
 
 kernel: venv
 	@$(BIN)/tare image kernel >/dev/null || true
+
+native-programs: host-packages
+	@scripts/build-native ON
+
+# One after another: what they share is compiled once.
+go-programs: host-packages
+	@scripts/build-runsc
+	@scripts/build-govc
+	@scripts/build-apptainer
 
 run: setup
 	@scripts/with-dockerd $(BIN)/tare run quick

@@ -26,7 +26,7 @@ TESTS = f"""touch testing; {MEETING.format(other="linting", code="$(<tests-code)
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The real Makefile; clang-tidy and the tests wait for each other, and end as ``lint-code`` and ``tests-code`` say."""
+    """The real Makefile; clang-tidy and the tests wait for each other, and end as two files say."""
     shutil.copy(REPOSITORY / "Makefile", tmp_path)
     for folder in ("bin", "build", "native", "scripts", "tests/native", ".venv/bin"):
         (tmp_path / folder).mkdir(parents=True)
