@@ -3,7 +3,7 @@
 
 ``make test`` has four processes, on two processors as well, since tests of nodes wait for most of their time. A test
 that looks whether anything was left on the machine needs it alone, so one process has these while the others have what
-starts no node. Then two processes have nodes that share the host's kernel, and two have guests and hosts reached by ssh.
+starts no node. Then two processes have nodes that share the host's kernel, two have guests and hosts reached by ssh.
 """
 
 import fcntl
