@@ -21,8 +21,9 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages host-packages venv image kernel native-programs go-programs
-.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man lock audit check format lint lint-text lint-native clean
+.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man lock audit check format lint lint-text lint-native collected clean
 MAKEFLAGS += --no-print-directory
+unexport PYTHONDONTWRITEBYTECODE  # each start of tare would compile what it imports, half a second each
 
 PACKAGES := yes
 LISTS := scripts/packages.txt
@@ -123,7 +124,7 @@ audit: setup-test
 # clang-tidy has the processor time that the tests leave, which wait for most of theirs. The kernel may share processors
 # among sessions first (sched(7), autogroup), so that idle priority counts within one alone: its own is worth as little.
 check: setup-test
-	@$(MAKE) lint-text
+	@$(MAKE) --jobs lint-text collected
 	@setsid chrt --idle 0 $(SHELL) -c '{ echo 19 >/proc/self/autogroup; } 2>&-; exec $(MAKE) lint-native' \
 	    >build/lint-native.log 2>&1 </dev/null & linting=$$!; trap 'kill -- -$$linting 2>/dev/null' EXIT; \
 	    $(MAKE) all-tests COVERAGE='--cov --cov-report='; tested=$$?; \
@@ -132,6 +133,10 @@ check: setup-test
 	    echo "coverage: tests with fakes run $$share % of the statements of src/tare in their own processes"
 
 lint: lint-text lint-native
+
+# Pytest rewrites the tests' assertions once, not in each process.
+collected:
+	@$(BIN)/pytest -n 0 --collect-only -q >/dev/null
 
 lint-text:
 	$(BIN)/ruff format --check

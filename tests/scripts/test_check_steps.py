@@ -16,6 +16,7 @@ PASSING = (
     ".venv/bin/tare",
     ".venv/bin/ruff",
     ".venv/bin/mypy",
+    ".venv/bin/pytest",
 )
 MEETING = """for _ in $(seq 500); do [ -e {other} ] && exit {code}; sleep 0.02; done; exit 9"""
 """Until the other is there as well: whoever comes alone fails."""
