@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run: set up what is missing, measure the preset quick, write and name its report.
-# make test: the same set-up, then every test.  make check: format, lint, types, then every test with its coverage.
+# make test: the same set-up, then every test.  make check: format, lint, types, and every test with its coverage.
 # make test-quick: the tests, for any user, that start nothing of the machine and simulate little; a minute.
 # make test-long: all NPB kernels verify in the classes A and B; some minutes, and a table in build/npb-long.md.
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
