@@ -128,6 +128,7 @@ def test_steal_and_throttling_are_said_beside_the_programs() -> None:
         "a CPU quota holds Tare itself back 20 % of the time"
     )
     assert said_of_trial(load).count("; ") == 2
+    assert "hypervisor" not in said(replace(load, steal=0.04)) + said_of_trial(replace(load, steal=0.04))
     assert not QUIET.busy
 
 

@@ -101,6 +101,13 @@ def test_sizes_that_cannot_be_compared_are_refused(chosen: dict[str, OptionValue
         options("collective", **chosen)
 
 
+@pytest.mark.parametrize("kind", ["collective", "netpipe"])
+def test_a_size_is_written_in_bytes_or_with_its_unit(kind: str) -> None:
+    assert options(kind, largest="64 KiB") == options(kind, largest=65536)
+    with pytest.raises(ValueError, match="is not a size; write a number and one of"):
+        options(kind, largest="64 kibis")
+
+
 def test_the_papers_ranges_are_figures() -> None:
     exchange, bcast = (
         KINDS["collective"].ranges(options("collective", benchmark=name)) for name in ("exchange", "bcast")

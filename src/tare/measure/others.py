@@ -157,7 +157,7 @@ def said(load: HostLoad) -> str:
         f"{program.name}{_whose(program)} {'use' if program.pid is None else 'uses'} {program.processors:.1f}"
         for program in load.others
     ]
-    if load.steal:
+    if round(load.steal, 1):
         parts.append(f"a hypervisor below takes {load.steal:.1f}")
     if parts:
         parts[-1] += f" {of}"
@@ -171,7 +171,7 @@ def said_of_trial(load: HostLoad) -> str:
     of = f"of its {load.processors} processor{'s' if load.processors > 1 else ''}"
     who = ", ".join(f"{busy_program.name}{_whose(busy_program)}" for busy_program in load.others)
     parts = [f"others take {load.foreign:.1f} {of}{f': {who}' if who else ''}"] if load.foreign else []
-    if load.steal:
+    if round(load.steal, 1):
         parts.append(f"a hypervisor below takes {load.steal:.1f} {of}")
     if load.throttled:
         parts.append(_throttled(load))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tare.records.busy import HostLoad
 from tare.records.integrity import Seen
-from tare.records.planned import Trial
+from tare.records.planned import ScanChoice, Trial
 from tare.records.signals import Signal
 from tare.records.turns import TurnsTaken
 
@@ -297,3 +297,5 @@ class Session:
     """The extent of each other file of the journal when the session began: file name → what was read."""
     software: tuple[Software, ...] = ()
     """For each command, if the host's own files take part; empty otherwise."""
+    choices: tuple[ScanChoice, ...] = ()
+    """Options that native runs chose before the first trial."""

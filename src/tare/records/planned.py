@@ -173,6 +173,20 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScanChoice:
+    """Options of a workload that the campaign left open, as native runs before the first trial chose them."""
+
+    workload: str
+    processors: int
+    """It holds for instances that use so many, in every environment."""
+    options: Mapping[str, OptionValue]
+    said: str
+    """What was compared, and by how much the choice is better."""
+    medians: Mapping[str, float] = field(default_factory=dict)
+    """Candidate in words → median of the kind's primary metric."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """Protection of the host from a runaway command; ``None``: no bound, as in results of older versions."""
 

@@ -7,11 +7,11 @@ from 2 MiB on.
 
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from tare.errors import WrongOutput
 from tare.records import Coordinate, Direction, Range, Sample
-from tare.units import KIBIBYTE, MEBIBYTE
+from tare.units import KIBIBYTE, MEBIBYTE, parse_byte
 from tare.untrusted import figure, start_of
 from tare.workloads.kind import Options
 
@@ -32,6 +32,10 @@ _AT_ZERO = frozenset({"pingpong", "sendrecv", "exchange", BARRIER})
 """Benchmarks that communicate without a byte as well."""
 
 
+Bytes = Annotated[int, BeforeValidator(lambda size: parse_byte(size) if isinstance(size, str) else size)]
+"""A number of bytes, or a text such as "64 KiB"."""
+
+
 def _power(size_byte: int) -> int:
     if size_byte & (size_byte - 1):
         raise ValueError(f"{size_byte} is neither 0 nor a power of two")
@@ -41,9 +45,9 @@ def _power(size_byte: int) -> int:
 class MessageSizes(Options):
     """0 and the powers of two between two sizes, and the calls of one size."""
 
-    smallest: Annotated[int, Field(ge=0, le=_SMALL_BYTE), AfterValidator(_power)] = 0
+    smallest: Annotated[Bytes, Field(ge=0, le=_SMALL_BYTE), AfterValidator(_power)] = 0
     """Bytes."""
-    largest: Annotated[int, Field(ge=FLOAT_BYTE, le=_MOST_BYTE), AfterValidator(_power)] = _LARGEST_BYTE
+    largest: Annotated[Bytes, Field(ge=FLOAT_BYTE, le=_MOST_BYTE), AfterValidator(_power)] = _LARGEST_BYTE
     """Bytes."""
     repetitions: Annotated[int, Field(ge=10, le=1_000_000)] = 1000
     """Timed calls of each size; below 10 a coarse clock may not advance."""
