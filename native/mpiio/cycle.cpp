@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpiio/cycle.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
+#include "common/file_descriptor.hpp"
+#include "common/system.hpp"
 #include "mpiio/cache.hpp"
 #include "mpiio/file.hpp"
 #include "mpiio/pattern.hpp"
@@ -165,6 +170,25 @@ Point moved(const Options& options, const World& world, const std::string& path,
     return point;
 }
 
+/// Throws on a rank that does not see a file which the first one makes: opening theirs, Open MPI's MPI-IO
+/// would wait for ever (seen with 4.1).
+void require_shared(const World& world, const std::string& path) {
+    const FileDescriptor made{world.is_first() ? ::open(path.c_str(), O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)
+                                               : -1};
+    if (world.is_first() && !made) {
+        throw_errno(path + " cannot be made");
+    }
+    World::wait_for_all();
+    if (::access(path.c_str(), F_OK) != 0) {
+        throw std::runtime_error("the first rank made " + path +
+                                 ", which is not there: the nodes do not share this folder");
+    }
+    World::wait_for_all();
+    if (world.is_first()) {
+        ::unlink(path.c_str());
+    }
+}
+
 }  // namespace
 
 Buffer::Buffer(std::uint64_t size_byte)
@@ -177,6 +201,9 @@ Buffer::~Buffer() { ::operator delete(all_.data(), alignment); }
 void Buffer::clear() { std::fill(all_.begin(), all_.end(), std::byte{0}); }
 
 std::vector<Point> run(const Options& options, const World& world, const std::string& name) {
+    if (is_shared(options.pattern) && world.ranks() > 1) {
+        require_shared(world, options.directory + '/' + name + "-shared");
+    }
     Buffer buffer{options.size_byte};
     std::vector<Point> points;
     for (const std::uint64_t record_byte : options.records) {
