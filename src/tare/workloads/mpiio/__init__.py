@@ -139,6 +139,7 @@ class Mpiio(WorkloadKind):
             preflight=mpi.preflight(shape),
             prepare=first if chosen.operation == "read" else (),
             cold=chosen.cold,
+            direct=chosen.direct,
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
