@@ -42,7 +42,7 @@ WRONG: list[tuple[Mapping[str, OptionValue], str, str]] = [
 
 
 def test_a_host_without_virtiofsd_is_told_what_to_install(tmp_path: Path) -> None:
-    with pytest.raises(NodeError, match="there is none in .*qemu-system-common"):
+    with pytest.raises(NodeError, match=r"there is none in .*qemu-system-common"):
         virtiofs.program([tmp_path / "virtiofsd"])
 
 
