@@ -196,7 +196,8 @@ def _in_group(spec: NodeSpec, machine: QemuMachine) -> Iterator[list[str]]:
     try:
         yield [*confined.join(spec, group, _network(spec)), *folder]
     except NodeError as error:
-        raise _with_console(spec, str(error), lack_of_modules(machine.options.kernel)) from error
+        hints = (virtiofs.complaint(spec), lack_of_modules(machine.options.kernel))
+        raise _with_console(spec, str(error), *hints) from error
 
 
 def _all_processors(spec: NodeSpec, machine: QemuMachine) -> tuple[int, ...]:
@@ -261,7 +262,7 @@ def _gone(spec: NodeSpec) -> NodeError:
     return _with_console(spec, channel.await_last_words(spec))
 
 
-def _with_console(spec: NodeSpec, words: str, hint: str = "") -> NodeError:
+def _with_console(spec: NodeSpec, words: str, *hints: str) -> NodeError:
     said = console.read(spec)
-    parts = [words, f"the guest's console: {console.reason(said)}" if said else "", hint]
+    parts = [words, f"the guest's console: {console.reason(said)}" if said else "", *hints]
     return NodeError("; ".join(filter(None, parts)), console.end_of(said) or None)

@@ -37,6 +37,13 @@ def serve(spec: NodeSpec, machine: QemuMachine, before: Sequence[str]) -> None:
             _serve(spec, f"bind{number}", bind, before)
 
 
+def complaint(spec: NodeSpec) -> str:
+    """The last words of those that serve its directories, why the guest may not have got ready; usually empty."""
+    logs = [spec.directory / f"bind{number}.log" for number in range(len(spec.binds))]
+    lines = [line for log in logs if log.exists() for line in log.read_text(errors="replace").splitlines()]
+    return f"virtiofsd: {lines[-1]}" if lines else ""
+
+
 def _serve(spec: NodeSpec, name: str, bind: Bind, before: Sequence[str]) -> None:
     with _listening(spec.directory, name) as listening:
         words = [str(program()), "-f", f"--fd={listening.fileno()}", *_options(bind)]
@@ -53,11 +60,12 @@ def _options(bind: Bind) -> list[str]:
 def _listening(directory: Path, name: str) -> socket.socket:
     """A socket in the node's folder, by a path of any length (unix(7) takes 107 bytes)."""
     held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listening.bind(f"/proc/self/fd/{held}/{name}")
         listening.listen(1)
     except OSError as error:
+        listening.close()
         raise NodeError(f"{directory}/{name} cannot be made: {error.strerror}") from error
     finally:
         os.close(held)
