@@ -48,7 +48,7 @@ def _serve(spec: NodeSpec, name: str, bind: Bind, before: Sequence[str]) -> None
     with _listening(spec.directory, name) as listening:
         words = [str(program()), "-f", f"--fd={listening.fileno()}", *_options(bind)]
         log = spec.directory / f"{name}.log"
-        # Its socket is there already, so QEMU need not wait for a word of its.
+        # Its socket is there already: QEMU connects without waiting for it.
         process.start_idle([*before, *words], log=log, ready=b"", pass_fds=(listening.fileno(),))
 
 
