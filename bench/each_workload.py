@@ -25,7 +25,7 @@ LIMIT_S = 3600.0
 WORKLOADS: Mapping[str, tuple[str, str]] = {
     "os": (
         "1c2p1i",
-        'pieces = ["fork-exit", "fork-exec", "context-switch", "pipe", "futex", "system-calls", "page-fault"]',
+        'pieces = ["fork-exit", "pipe", "system-calls", "page-fault"]',
     ),
     "memory": (
         "1c1p1i",
