@@ -4,10 +4,11 @@
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tare.measure.placement import NodePlace, effective_layout, place, places_of
+from tare.measure.placement import NodePlace, effective_layout, place, places_of, sharing_said
 from tare.records import Environment, Layout, Limits, Neighbour, Trial, Workload
 
 MEMORY_BYTE = 1 << 30
@@ -68,7 +69,7 @@ def test_instances_share_a_nodes_processors_equally_or_all_have_all(
     processors: int, instances: int, first: int
 ) -> None:
     own = tuple(range(first, first + processors))
-    node = NodePlace(index=0, processors=own, memory_byte=1, instances=tuple(range(instances)))
+    node = NodePlace(index=0, dealt=own, memory_byte=1, instances=tuple(range(instances)))
     parts = [node.instance_processors(number) for number in range(instances)]
     if processors % instances == 0:
         assert [processor for part in parts for processor in part] == list(own)
@@ -80,7 +81,7 @@ def test_instances_share_a_nodes_processors_equally_or_all_have_all(
 @given(layouts, st.integers(1, 47))
 def test_too_few_processors_are_shared_evenly(layout: Layout, count: int) -> None:
     assume(count < layout.total_processors)
-    assert places_of(trial("docker", layout), range(count)).oversubscription > 1
+    assert places_of(trial("docker", layout), range(count)).oversubscribed
     if layout.processors > count:
         assert {node_place.processors for node_place in place(layout, MEMORY_BYTE, range(count))} == {
             tuple(range(count))
@@ -91,6 +92,25 @@ def test_too_few_processors_are_shared_evenly(layout: Layout, count: int) -> Non
     )
     assert set(loads) == set(range(count))
     assert max(loads.values()) - min(loads.values()) <= 1
+
+
+@given(st.integers(1, 40), st.integers(1, 4), st.integers(1, 4), st.integers(1, 16))
+def test_an_instance_runs_on_the_same_processors_natively_as_in_its_node_however_few_there_are(
+    nodes: int, each: int, ranks: int, count: int
+) -> None:
+    layout = Layout(nodes=nodes, processors=each * ranks, instances=nodes * each)
+    loads = []
+    for technology in ("native", "docker"):
+        places = places_of(trial(technology, layout), range(count)).measured
+        loads.append(
+            Counter(
+                processor
+                for node in places
+                for number in node.instances
+                for processor in node.instance_processors(number)
+            )
+        )
+    assert loads[0] == loads[1]
 
 
 @given(layouts)
@@ -122,3 +142,9 @@ def test_a_neighbour_gets_as_much_as_a_node_and_nothing_of_the_measured_ones(
         assert not measured & {number for node_place in places.neighbours for number in node_place.processors}
         share_byte = MEMORY_BYTE // layout.nodes
         assert all(abs(node_place.memory_byte - share_byte) <= 1 for node_place in places.neighbours)
+
+
+@pytest.mark.parametrize(("requested", "share"), [(35, "17 or 18"), (14, "7")])
+def test_it_is_said_how_many_share_a_processor(requested: int, share: str) -> None:
+    said = sharing_said(requested, 2)
+    assert said == f"{requested} processors asked for and 2 there: {share} share one"

@@ -70,3 +70,29 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, written: str, instead: str
 def test_several_instances_in_one_node_are_refused_because_each_would_have_less(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="get less of it in 1c3p3i"):
         load_text(tmp_path, CAMPAIGN + SHARING.replace("3c1p3i", "1c3p3i"))
+
+
+GUESTS = CAMPAIGN.replace('"1c1p1i", "2c2p1i"', '"70c1p1i"').replace("256 MiB", "64 MiB")
+
+
+def test_more_nodes_share_a_processor_where_the_campaign_says_so(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="at most 16 may share one; oversubscribe = 18 in a campaign lets more"):
+        load_text(tmp_path, GUESTS)
+    campaign = load_text(tmp_path, f"oversubscribe = 18\n{GUESTS}")
+    assert campaign.limits.memory_byte == 70 * 64 * MEBIBYTE
+
+
+def test_a_campaign_may_also_refuse_to_share_processors(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="at most 1 may share one"):
+        load_text(tmp_path, f"oversubscribe = 1\n{CAMPAIGN}".replace('"2c2p1i"', '"5c1p1i"'))
+
+
+@pytest.mark.parametrize("value", ["0", "201", "true", '"18"'])
+def test_a_wrong_oversubscription_is_told(tmp_path: Path, value: str) -> None:
+    with pytest.raises(CampaignError, match="oversubscribe: must be"):
+        load_text(tmp_path, f"oversubscribe = {value}\n{CAMPAIGN}")
+
+
+def test_stated_memory_of_many_guests_must_still_fit_the_host(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="70 nodes of 256 MiB in 70c1p1i need more than this host's 8 GiB"):
+        load_text(tmp_path, f"oversubscribe = 18\n{GUESTS}".replace("64 MiB", "256 MiB"))

@@ -248,15 +248,14 @@ def _print_factors(campaign: Campaign) -> None:
 def _print_oversubscription(campaign: Campaign) -> None:
     """Say where nodes must share processors, which makes them slow in any environment."""
     from tare.host.facts import online_processors
+    from tare.measure.placement import sharing_said
 
     here = len(online_processors())
     for setting in campaign.settings:
         beside = setting.company.count * setting.layout.processors if setting.company else 0
         wanted = setting.layout.total_processors + beside
         if wanted > here:
-            print(
-                f"Oversubscribed: {setting} asks for {wanted} processors, and {here} are here; nodes share them."
-            )
+            print(f"Oversubscribed: {setting}: {sharing_said(wanted, here)}.")
 
 
 def _print_precision(budget: BudgetPlan) -> None:

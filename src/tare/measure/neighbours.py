@@ -81,7 +81,7 @@ def ready_neighbours(
             places=places.neighbours,
             provider=provider,
             layout=alone.layout,
-            oversubscribed=places.oversubscription > 1 or context.idle_ranks.yield_in(trial.block),
+            oversubscribed=places.oversubscribed or context.idle_ranks.yield_in(trial.block),
             lacking_flags=context.lacking_flags,
             ways=ways,
             times=times,

@@ -12,19 +12,27 @@ class NodePlace:
     """One node's share of the host."""
 
     index: int
-    processors: tuple[int, ...]
+    dealt: tuple[int, ...]
+    """A processor for each that the layout asks for; those of a host with too few stand here several times."""
     memory_byte: int
     instances: tuple[int, ...]
     """The instances that run in it; a cooperative one also runs in other nodes."""
 
+    @property
+    def processors(self) -> tuple[int, ...]:
+        """Each once."""
+        return tuple(sorted(set(self.dealt)))
+
     def instance_processors(self, instance: int) -> tuple[int, ...]:
-        """Equal, disjoint parts if the instances divide the processors; else all processors for each."""
-        count = len(self.processors)
-        share, rest = divmod(count, len(self.instances))
+        """Equal parts of what was dealt, so that as many share a processor in one large node as in several small ones.
+
+        All processors for each where the instances do not divide what was dealt.
+        """
+        share, rest = divmod(len(self.dealt), len(self.instances))
         if rest or not share:
             return self.processors
         first = self.instances.index(instance) * share
-        return self.processors[first : first + share]
+        return tuple(sorted(set(self.dealt[first : first + share])))
 
 
 def effective_layout(trial: Trial) -> Layout:
@@ -44,7 +52,7 @@ def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[N
     return tuple(
         NodePlace(
             index=index,
-            processors=tuple(sorted(set(used[index * share : (index + 1) * share]))),
+            dealt=tuple(used[index * share : (index + 1) * share]),
             memory_byte=memory_byte // layout.nodes,
             instances=_instances_of(layout, index),
         )
@@ -58,8 +66,20 @@ class Places:
 
     measured: tuple[NodePlace, ...]
     neighbours: tuple[NodePlace, ...]
-    oversubscription: float
-    """Requested processors per processor of the host; at most 1 if each has its own."""
+    requested: int
+    """Processors that all nodes together ask for."""
+    available: int
+
+    @property
+    def oversubscribed(self) -> bool:
+        return self.requested > self.available
+
+
+def sharing_said(requested: int, available: int) -> str:
+    """Such as ``"35 processors asked for and 2 there: 17 or 18 share one"``."""
+    least, rest = divmod(requested, available)
+    share = f"{least} or {least + 1}" if rest else str(least)
+    return f"{requested} processors asked for and {available} there: {share} share one"
 
 
 def places_of(trial: Trial, available: Sequence[int]) -> Places:
@@ -73,7 +93,8 @@ def places_of(trial: Trial, available: Sequence[int]) -> Places:
     return Places(
         measured=place(layout, memory_byte, own),
         neighbours=place(beside, count * memory_byte // trial.layout.nodes, others) if count else (),
-        oversubscription=wanted / len(available),
+        requested=wanted,
+        available=len(available),
     )
 
 

@@ -18,7 +18,7 @@ from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.parity import require_equal, require_one_parent, require_user
-from tare.measure.placement import Places, effective_layout, places_of
+from tare.measure.placement import Places, effective_layout, places_of, sharing_said
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.seats import Placed, seated
 from tare.measure.ways import Ways
@@ -76,18 +76,18 @@ def prepared(
     context: Context, trial: Trial, up: Up, measured: Measured, *, by_turns: bool = False
 ) -> Iterator[Prepared]:
     """Seat the instances of a trial in running nodes, test their launch, and gather evidence."""
-    oversubscription = up.places.oversubscription
-    if oversubscription > 1:
-        measured.facts["oversubscription"] = f"{oversubscription:g} processors asked for per processor"
+    places = up.places
+    if places.oversubscribed:
+        measured.facts["oversubscription"] = sharing_said(places.requested, places.available)
     # Trials that take turns share the start of their nodes; other trials have fresh nodes.
     before = victims(up.groups) if by_turns else None
     with ExitStack() as stack:
         placed = Placed(
             nodes=up.nodes,
-            places=up.places.measured,
+            places=places.measured,
             provider=up.provider,
             layout=effective_layout(trial),
-            oversubscribed=oversubscription > 1 or context.idle_ranks.yield_in(trial.block),
+            oversubscribed=places.oversubscribed or context.idle_ranks.yield_in(trial.block),
             lacking_flags=context.lacking_flags,
             ways=up.ways,
             times=NodeTimes(problems=measured.times.problems),
@@ -101,7 +101,7 @@ def prepared(
         job = wanted[0].instances[0].job
         evidence = facts_beforehand(context, trial, up.nodes, wanted[0].instances)
         measured.facts.update({**job.facts, **idle_ranks_fact(job), **evidence})
-        company = stack.enter_context(ready_neighbours(context, trial, up.nodes, up.places, placed.times))
+        company = stack.enter_context(ready_neighbours(context, trial, up.nodes, places, placed.times))
         watched = Watched(up.provider, up.nodes, up.groups, seats, before)
         yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)
 

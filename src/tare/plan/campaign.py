@@ -16,7 +16,7 @@ from tare.plan.definition import Campaign, differences, shape_of
 from tare.plan.experiments import orders, sharings
 from tare.plan.factor_tables import FileParts, factors, layouts_of, with_least_shm
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
-from tare.plan.schema import LARGEST_SEED, CampaignTable, Host
+from tare.plan.schema import LARGEST_SEED, CampaignTable, Host, stated_host
 from tare.plan.sharing import Sharing
 from tare.plan.source import CampaignSource, preset_names, preset_path, read_source
 from tare.records import Environment, FailIf, Layout, check_user
@@ -155,6 +155,7 @@ def _names_nothing(text: str) -> bool:
 def _build(
     source: CampaignSource, host: Host, providers: Mapping[str, Provider], kinds: Mapping[str, WorkloadKind]
 ) -> Campaign:
+    host = stated_host(host, source.data)
     problems = number_problems(source.data)
     if problems:
         raise failure(source.label, problems, source.lines)

@@ -3,8 +3,8 @@
 
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, Self, TypeVar
 
@@ -38,11 +38,12 @@ from tare.units import GIBIBYTE, MEBIBYTE, format_byte, parse_byte
 
 LARGEST_SEED = 2**63 - 1
 MOST_NODES = 200
+MOST_OVERSUBSCRIPTION = MOST_NODES
 MOST_ITERATIONS = 1000
 MOST_VALUES = 100
 MOST_LEVELS = 30
 DEFAULT_BOOTS = 6
-MOST_OVERSUBSCRIPTION = 16
+USUAL_OVERSUBSCRIPTION = 16
 _DEFAULT_MEMORY_BYTE = 2 * GIBIBYTE
 _DEFAULT_SHM_BYTE = 256 * MEBIBYTE
 _DEFAULT_TIME_S = 600.0
@@ -64,6 +65,20 @@ class Host:
 
     processors: int
     memory_byte: int
+    oversubscribe: int = USUAL_OVERSUBSCRIPTION
+    """How many of the processors that a layout asks for may share one of the host's, as the campaign states it."""
+
+    @property
+    def most_processors(self) -> int:
+        return self.oversubscribe * self.processors
+
+
+def stated_host(host: Host, data: Mapping[str, Any]) -> Host:
+    """The host with what the campaign states of it; a wrong value is for the whole table's validation to tell."""
+    stated = data.get("oversubscribe")
+    if isinstance(stated, bool) or not isinstance(stated, int) or not 1 <= stated <= MOST_OVERSUBSCRIPTION:
+        return host
+    return replace(host, oversubscribe=stated)
 
 
 def _slug(value: object) -> str:
@@ -112,13 +127,16 @@ def parse_layout(text: str, host: Host) -> Layout:
 
 def size_problem(layout: Layout, host: Host) -> str | None:
     """Say why the host cannot hold so many nodes or processors; ``None`` when it can."""
-    if layout.total_processors > MOST_OVERSUBSCRIPTION * host.processors:
-        return (
-            f"needs {layout.total_processors} processors, and this host offers {host.processors}; "
-            f"at most {MOST_OVERSUBSCRIPTION} may share one"
-        )
+    wanted = layout.total_processors
     if layout.nodes > MOST_NODES:
         return f"has {layout.nodes} nodes; at most {MOST_NODES} are possible"
+    if wanted > host.most_processors:
+        least = -(-wanted // host.processors)
+        more = f"; oversubscribe = {least} in a campaign lets more" if least <= MOST_OVERSUBSCRIPTION else ""
+        return (
+            f"needs {wanted} processors, and this host offers {host.processors}; "
+            f"at most {host.oversubscribe} may share one{more}"
+        )
     return None
 
 
@@ -183,6 +201,7 @@ Size = Annotated[int, BeforeValidator(quantity(parse_byte, "256 MiB"))]
 Network = Annotated[NetworkKind, BeforeValidator(_choice(NetworkKind))]
 Limit = Annotated[float | None, BeforeValidator(_limit)]
 LayoutText = Annotated[Layout, BeforeValidator(_layout)]
+Oversubscribe = Annotated[int, Field(ge=1, le=MOST_OVERSUBSCRIPTION)]
 
 
 class LimitsTable(StrictTable):
@@ -266,6 +285,7 @@ class CampaignTable(StrictTable):
     budget: Duration | None = None
     decision: DecisionTable = DecisionTable()
     layouts: list[LayoutText] | None = Field(default=None, min_length=1)
+    oversubscribe: Oversubscribe = USUAL_OVERSUBSCRIPTION
     limits: LimitsTable = LimitsTable()
     exclude: ExcludeTable = ExcludeTable()
     turns: TurnsTable = TurnsTable()
