@@ -18,7 +18,7 @@ from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.parity import require_equal, require_one_parent, require_user
-from tare.measure.placement import Places, effective_layout, places_of, sharing_said
+from tare.measure.placement import Places, effective_layout, sharing_said
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.seats import Placed, seated
 from tare.measure.ways import Ways
@@ -58,9 +58,9 @@ class Prepared:
 @contextmanager
 def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]:
     """Start the nodes of a trial, verify them, and stop them in the end; raises ``TrialError``."""
-    places = places_of(trial, context.available_processors)
+    places = context.places_of(trial)
     specs = context.node_specs(trial, places.measured)
-    provider = context.providers[trial.environment.technology]
+    provider = context.provider_of(trial)
     with running_nodes(specs, context.providers, measured.times) as nodes, Ways() as ways:
         up_s = time.monotonic()
         groups = _inspect(context, provider, nodes, ways, measured)

@@ -8,7 +8,14 @@ from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host import network_namespace as namespace
 from tare.network import links
-from tare.network.addresses import address_within, describe, launcher_namespace, meeting_place, node_address
+from tare.network.addresses import (
+    address_within,
+    describe,
+    launcher_namespace,
+    meeting_place,
+    node_address,
+    own_interfaces,
+)
 from tare.network.plan import SUBNET, plan_networks
 from tare.network.taps import make_tap, remove_tap
 from tare.nodes.provider import Node, NodeSpec, Provider
@@ -28,6 +35,7 @@ __all__ = [
     "meeting_place",
     "name_nodes",
     "node_address",
+    "own_interfaces",
     "plan_networks",
     "remove",
 ]

@@ -297,3 +297,5 @@ class Session:
     """The extent of each other file of the journal when the session began: file name → what was read."""
     software: tuple[Software, ...] = ()
     """For each command, if the host's own files take part; empty otherwise."""
+    hosts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Name → the facts of a host of the campaign's list, as ``host`` has them of the one on which Tare runs."""
