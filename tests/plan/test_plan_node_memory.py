@@ -76,7 +76,9 @@ GUESTS = CAMPAIGN.replace('"1c1p1i", "2c2p1i"', '"70c1p1i"').replace("256 MiB", 
 
 
 def test_more_nodes_share_a_processor_where_the_campaign_says_so(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="at most 16 may share one; oversubscribe = 18 in a campaign lets more"):
+    with pytest.raises(
+        CampaignError, match="at most 16 may share one; oversubscribe = 18 in a campaign lets more"
+    ):
         load_text(tmp_path, GUESTS)
     campaign = load_text(tmp_path, f"oversubscribe = 18\n{GUESTS}")
     assert campaign.limits.memory_byte == 70 * 64 * MEBIBYTE
@@ -94,5 +96,7 @@ def test_a_wrong_oversubscription_is_told(tmp_path: Path, value: str) -> None:
 
 
 def test_stated_memory_of_many_guests_must_still_fit_the_host(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="70 nodes of 256 MiB in 70c1p1i need more than this host's 8 GiB"):
+    with pytest.raises(
+        CampaignError, match="70 nodes of 256 MiB in 70c1p1i need more than this host's 8 GiB"
+    ):
         load_text(tmp_path, f"oversubscribe = 18\n{GUESTS}".replace("64 MiB", "256 MiB"))

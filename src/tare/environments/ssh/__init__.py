@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/ssh.md)."""
+"""Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/hosts.md)."""
 
 import hashlib
 import os
@@ -83,7 +83,7 @@ class Ssh(Provider):
     def probe(self) -> Probe:
         if self._options is None:
             reason = "its host is named in a campaign file, and tried with it"
-            return Probe(usable=False, reason=reason, remedy="write one as docs/ssh.md shows")
+            return Probe(usable=False, reason=reason, remedy="write one as docs/hosts.md shows")
         try:
             probes = [_probed(far) for far in Far.all(self._options)]
         except NodeError as error:
