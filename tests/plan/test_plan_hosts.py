@@ -3,17 +3,21 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tare.environments import PROVIDERS as ALL
 from tare.errors import CampaignError, InputError
 from tare.plan.campaign import Campaign, resolve
+from tare.plan.hosts import FAR
 from tare.plan.schema import Host
 from tare.plan.trials import hosts_of_block, plan_trials
 from tare.records import Layout, NamedHost, Spread
+from tests.fake_campaign import fake_campaign
 from tests.plan.plan_example import KINDS, PROVIDERS, kept_and_read
 
 GIBIBYTE = 1 << 30
@@ -51,16 +55,10 @@ def load(folder: Path, text: str = CAMPAIGN) -> Campaign:
         str(path),
         host_processors=1,
         host_memory_byte=GIBIBYTE,
-        providers={**PROVIDERS, "ssh": real_ssh()},
+        providers={**PROVIDERS, FAR: ALL[FAR]},
         kinds=KINDS,
         sizes=sizes,
     )
-
-
-def real_ssh() -> object:
-    from tare.environments import PROVIDERS as ALL  # noqa: PLC0415
-
-    return ALL["ssh"]
 
 
 def test_a_host_has_the_name_of_its_address_and_this_one_is_here(tmp_path: Path) -> None:
@@ -88,7 +86,7 @@ def test_after_as_many_blocks_as_hosts_each_host_had_the_layout_as_often(
 ) -> None:
     wanted = min(many, wanted)
     hosts = tuple(NamedHost(name=f"h{number}") for number in range(many))
-    campaign = _with(hosts)
+    campaign = replace(fake_campaign(), hosts=hosts)
     layout = Layout(nodes=wanted, processors=1, instances=1, hosts=wanted)
     blocks = [hosts_of_block(campaign, seed, block, layout) for block in range(many)]
     assert all(len(set(chosen)) == wanted for chosen in blocks)
