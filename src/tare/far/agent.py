@@ -20,6 +20,7 @@ from tare.far.nodes import HeldNode, remove_leftovers, stop_named
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
+from tare.host.work import work_time_s
 from tare.nodes.codec import decode
 from tare.nodes.provider import NodeGroup, NodeSpec
 
@@ -65,6 +66,7 @@ class Agent:
         self._held: HeldNode | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "describe": self._describe,
+            "work": lambda: {"time_s": work_time_s()},
             "probe": self._probe,
             "find image": self._find_image,
             "finish image": self._finish_image,

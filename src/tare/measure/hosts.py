@@ -8,14 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
+from tare.environments.ssh import work_time_s
 from tare.environments.ssh.channel import opened
 from tare.environments.ssh.connection import HERE, Far
 from tare.errors import HostError, NodeError
 from tare.host.paths import state_directory
 from tare.network import own_interfaces
+from tare.nodes.provider import Node
 from tare.plan.hosts import FAR
 from tare.plan.schema import Host
-from tare.records import Environment, NamedHost, OptionValue
+from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
 
 _STATE = "/var/lib/tare"
 _REACHED_AT_ONCE = 32
@@ -73,6 +75,17 @@ def _reached(host: NamedHost) -> ReachedHost | NodeError:
         facts=said["facts"],
         interfaces=interfaces,
     )
+
+
+def work_times_s(trial: Trial, nodes: Sequence[Node]) -> dict[str, float]:
+    """Host → seconds for the same work, on all hosts of a native trial at once; empty for any other trial.
+
+    Native's nodes are one on each host, and nothing runs in them yet.
+    """
+    if trial.environment.technology != NATIVE or not trial.hosts:
+        return {}
+    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
+        return dict(zip(trial.hosts, pool.map(work_time_s, nodes), strict=True))
 
 
 def common_subnet(reached: Iterable[ReachedHost]) -> str | None:

@@ -12,6 +12,7 @@ from tare.measure.attempt import Measured
 from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
 from tare.measure.devices import refuse_closed
+from tare.measure.hosts import work_times_s
 from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect, tested_clocks
 from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside, run_preflight
@@ -66,6 +67,7 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
         groups = _inspect(context, provider, nodes, ways, measured)
         measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes, ways)
         measured.learn(untested)
+        measured.host_times_s = work_times_s(trial, nodes)
         yield Up(
             provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, ways=ways, up_s=up_s
         )

@@ -69,7 +69,15 @@ from tare.records.comparisons import (
     Standing,
     Treatment,
 )
-from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
+from tare.records.diagnostics import (
+    Check,
+    Effect,
+    Finding,
+    HostSpeed,
+    Predecessors,
+    TimerAgreement,
+    TimerSummary,
+)
 from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
@@ -274,6 +282,7 @@ __all__ = [
     "HistorySeries",
     "HostLoad",
     "HostShare",
+    "HostSpeed",
     "ImportedComparison",
     "ImportedDifference",
     "ImportedFigure",

@@ -22,6 +22,7 @@ from tare.records import NetworkKind, OptionValue
 
 _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
+_WORK_LIMIT_S = 90.0
 _PREPARE_LIMIT_S = 900.0
 _LONGEST_SOCKET = 80
 """A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
@@ -34,6 +35,10 @@ class _Probed(TypedDict):
     reason: str
     remedy: str
     version: str
+
+
+class _Worked(TypedDict):
+    time_s: float
 
 
 class _Started(TypedDict):
@@ -144,6 +149,11 @@ class Ssh(Provider):
             remove_what_goes(control.parent)
         remove_what_goes(spec.directory / "layer")
         _reached(spec).unlink(missing_ok=True)
+
+
+def work_time_s(node: Node) -> float:
+    """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
+    return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
 
 
 class _Running:
