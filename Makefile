@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run: set up what is missing, measure the preset quick, write and name its report.
-# make test: the same set-up, then every test.  make check: format, lint, types, then every test with its coverage.
+# make test: the same set-up, then every test.  make check: format, lint, types, and every test with its coverage.
 # make test-quick: the tests, for any user, that start nothing of the machine and simulate little; a minute.
 # make test-long: all NPB kernels verify in the classes A and B; some minutes, and a table in build/npb-long.md.
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
@@ -20,9 +20,10 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
-.PHONY: setup setup-test first-packages host-packages venv image kernel
-.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man lock audit check format lint lint-text lint-native clean
+.PHONY: setup setup-test first-packages host-packages venv image kernel native-programs go-programs
+.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man lock audit check format lint lint-text lint-native collected clean
 MAKEFLAGS += --no-print-directory
+unexport PYTHONDONTWRITEBYTECODE  # each start of tare would compile what it imports, half a second each
 
 PACKAGES := yes
 LISTS := scripts/packages.txt
@@ -34,11 +35,8 @@ setup:
 	@$(MAKE) --jobs host-packages venv image kernel
 
 setup-test:
-	@$(MAKE) setup EXTRA=dev LISTS='scripts/packages.txt scripts/packages-test.txt'
-	@scripts/build-native ON
-	@scripts/build-runsc
-	@scripts/build-govc
-	@scripts/build-apptainer
+	@$(MAKE) --jobs host-packages venv image kernel native-programs go-programs \
+	    EXTRA=dev LISTS='scripts/packages.txt scripts/packages-test.txt'
 
 # The steps of set-up; steps that need nothing of each other run at the same time.
 first-packages:
@@ -56,6 +54,15 @@ image: venv
 kernel: venv
 	@$(BIN)/tare image kernel >/dev/null || true
 
+native-programs: host-packages
+	@scripts/build-native ON
+
+# One after another: what they share is compiled once.
+go-programs: host-packages
+	@scripts/build-runsc
+	@scripts/build-govc
+	@scripts/build-apptainer
+
 run: setup
 	@scripts/with-dockerd $(BIN)/tare run quick
 
@@ -64,7 +71,7 @@ test: setup-test
 
 all-tests:
 	ctest --test-dir build/native --output-on-failure
-	scripts/with-dockerd $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=25 $(COVERAGE)
+	scripts/with-dockerd $(BIN)/pytest -n 4 --dist loadgroup --no-loadscope-reorder --durations=25 $(COVERAGE)
 
 # What needs neither root nor anything of the set-up but Python's packages.
 test-quick:
@@ -114,15 +121,22 @@ lock:
 audit: setup-test
 	scripts/audit
 
-# clang-tidy comes last: beside the tests it would take the processors from programs that are timed.
+# clang-tidy has the processor time that the tests leave, which wait for most of theirs. The kernel may share processors
+# among sessions first (sched(7), autogroup), so that idle priority counts within one alone: its own is worth as little.
 check: setup-test
-	@$(MAKE) lint-text
-	@$(MAKE) all-tests COVERAGE='--cov --cov-report='
-	@$(MAKE) lint-native
+	@$(MAKE) --jobs lint-text collected
+	@setsid chrt --idle 0 $(SHELL) -c '{ echo 19 >/proc/self/autogroup; } 2>&-; exec $(MAKE) lint-native' \
+	    >build/lint-native.log 2>&1 </dev/null & linting=$$!; trap 'kill -- -$$linting 2>/dev/null' EXIT; \
+	    $(MAKE) all-tests COVERAGE='--cov --cov-report='; tested=$$?; \
+	    wait $$linting; linted=$$?; cat build/lint-native.log; exit $$((tested || linted))
 	@share=$$($(BIN)/coverage report --format=total) && \
 	    echo "coverage: tests with fakes run $$share % of the statements of src/tare in their own processes"
 
 lint: lint-text lint-native
+
+# Pytest rewrites the tests' assertions once, not in each process.
+collected:
+	@$(BIN)/pytest -n 0 --collect-only -q >/dev/null
 
 lint-text:
 	$(BIN)/ruff format --check

@@ -34,9 +34,11 @@ WORKLOADS: Mapping[str, tuple[str, str]] = {
     "mpiio": ("1c2p1i", 'size = "4 MiB"\nrecords = ["64 KiB", "1 MiB"]'),
     "files": ("1c1p1i", 'sizes = ["64 KiB", "1 MiB"]\nrecords = ["4 KiB", "64 KiB"]'),
     "collective": ("1c2p1i", 'benchmark = "allreduce"\nlargest = "64 KiB"'),
-    "hpl": ("1c2p1i", "problem_size = 1500"),
+    "hpl": ("1c2p1i", "problem_size = 1500\nblock_size = 192"),
     "iperf3": ("1c2p1i", 'amount = "512 MiB"'),
     "sockperf": ("1c2p1i", "messages = 5000"),
+    "connections": ("1c2p1i", "connections = 5000"),
+    "netpipe": ("1c2p1i", 'protocol = "udp"\nlargest = "16 KiB"'),
 }
 """Kind -> layout and options."""
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import plants
-from bench.planted_size import Delayed
-from tare.nodes.provider import Provider
+from bench.planted_size import Reference
+from tare.nodes.provider import TOOLS_DIRECTORY, Provider
 from tare.records import Environment, NetworkKind, OptionValue, Storage, Turns, Way, Workload
 
 PLANTED, WORK = "planted", "work"
@@ -41,7 +41,7 @@ class Plant:
     shm_mebibyte: int = 64
     turns: Turns | None = None
     files: Mapping[str, str] = field(default_factory=dict)
-    size: Delayed | None = None
+    size: Reference | None = None
     """How large it is by itself, where that can be measured without Tare."""
     missing: Callable[[], str | None] = lambda: None
     """Why this host cannot have it."""
@@ -108,12 +108,16 @@ while (<STDIN>) {
     print "$sum\\n";
 }
 """
-_FORKS, _SYNCS = 60, 40
-_FORKING = f"while read -r line; do {'(:); ' * _FORKS}echo; done"
-_SLOW_FORK = Delayed(call="clone", added_us=50, program=("sh", "-c", _FORKING), calls=_FORKS)
-_SLOW_FSYNC = Delayed(
-    call="fsync", added_us=100, program=("perl", "-e", _LOGGED), calls=_SYNCS, work_per_call=1 / _SYNCS
+_SLICES = f"{TOOLS_DIRECTORY}/slices"
+_FORKS = Reference(operation="fork and exit", program=(_SLICES,), turn="fork-exit 100", operations=120)
+_SYNCS = Reference(operation="an iteration of 40 fsyncs", program=("perl", "-e", _LOGGED), operations=1)
+_CHASE = Reference(
+    operation="a step of the pointer chase",
+    program=(_SLICES, "--huge-pages", "on"),
+    turn=f"chase:{128 << 20}:64 100000",
+    operations=120_000,
 )
+"""The program adds a fifth to warm up."""
 _CLOCK_READINGS = "use Time::HiRes qw(clock_gettime); for (1 .. 1_000_000) { clock_gettime(1) }"
 _TOUCHED_PAGES = """
 import mmap
@@ -196,6 +200,7 @@ PLANTS: Mapping[str, Plant] = {
         technology=plants.SmallPages.technology,
         providers=(plants.SmallPages(),),
         turns=_TURNS,
+        size=_CHASE,
     ),
     "quota": Plant(cause="cpu-quota", workload=_burn(150_000_000), options={"arguments": "--cpus 0.5"}),
     "synchronous": Plant(
@@ -229,9 +234,19 @@ PLANTS: Mapping[str, Plant] = {
         workload=_slices("os", "fork-exit"),
         metric="fork and exit",
         technology="slow-fork",
-        providers=(plants.SupervisedCall("slow-fork", _SLOW_FORK),),
+        providers=(plants.SupervisedCall("slow-fork", "clone", 50),),
         turns=_TURNS,
-        size=_SLOW_FORK,
+        size=_FORKS,
+    ),
+    "mappings": Plant(
+        cause="extra-mappings",
+        workload=_slices("os", "fork-exit"),
+        metric="fork and exit",
+        technology=plants.Agent.technology,
+        options={"variables": ["LD_PRELOAD=/opt/agent/agent.so"]},
+        providers=(plants.Agent(),),
+        turns=_TURNS,
+        size=_FORKS,
     ),
     "slow-fsync": Plant(
         cause="system-call-filter",
@@ -243,9 +258,9 @@ PLANTS: Mapping[str, Plant] = {
         ),
         metric="iteration",
         technology="slow-fsync",
-        providers=(plants.SupervisedCall("slow-fsync", _SLOW_FSYNC),),
+        providers=(plants.SupervisedCall("slow-fsync", "fsync", 100),),
         turns=_TURNS,
-        size=_SLOW_FSYNC,
+        size=_SYNCS,
     ),
     "small-shm": Plant(
         cause="small-shm",

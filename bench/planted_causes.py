@@ -165,7 +165,7 @@ class Repeat:
             return
         for verdict in analysis.verdicts:
             if _is_planted(verdict.overhead.summary, plant):
-                self._say(f"  {size.said(verdict, plant.providers[0])}")
+                self._say(f"  {size.said(verdict, size.size(plant.providers[0], plant.options))}")
 
     def _explain(self, folder: Path) -> None:
         said = io.StringIO()

@@ -1,95 +1,139 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large a planted delay of a system call is, measured without Tare, and whether Tare's interval holds it.
+"""How large a planted loss is, measured without Tare, and whether Tare's interval holds it.
 
-A program that makes the call again and again is resident twice in a node of the plant's, with the delay and without it.
-Both are asked in turn for some 6 ms of work and timed from here: the difference is what the delay adds to a call.
+The program that makes the operation is resident in a planted node and in a native one. Both are asked in turn for
+some milliseconds of work and timed from here, from line to line. One start of the nodes has one luck with its memory,
+so that it has one figure: the median over its rounds of planted over native. Of some starts there is a median with
+its exact interval.
 """
 
 import statistics
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from bench.quiet import Quiet
 from tare.analyze.attribution.sentences import interval
+from tare.environments.native import Native
+from tare.errors import NodeError
 from tare.host.facts import online_processors
 from tare.image.store import find_image
 from tare.node_life import start_node, stop_node
-from tare.nodes.provider import Provider
-from tare.records import Direction, Overhead, Verdict
+from tare.nodes.provider import Node, Provider
+from tare.records import OptionValue, Verdict
+from tare.statistics.estimate import Estimate
+from tare.statistics.median import median_estimate
 
-CURED = "seccomp"
-"""Option of such a plant's provider: ``False`` takes the delay away."""
-_STARTS, _ROUNDS = 12, 31
+_STARTS, _ROUNDS = 15, 41
+_NODE_BYTE = 512 << 20
+_STARTED = ("sh", "-c", '"$@"; exit', "sh")
+"""A process of its own, as the stopwatch starts it in a trial: some plants follow the first process of a command."""
+
+
+class Size(NamedTuple):
+    """The true size of a loss."""
+
+    overhead: Estimate
+    """As a fraction of native."""
+    native_s: float
+    """Of an operation, with what it takes to ask for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delayed:
-    """A delay of each call of one name."""
+class Reference:
+    """How the operation is made without Tare."""
 
-    call: str
-    added_us: int
+    operation: str
+    """A noun, such as "fork and exit"."""
     program: Sequence[str]
-    """For each line that it reads it makes the calls, and prints a line."""
-    calls: int
+    """For each line that it reads it makes the operations, and prints a line."""
+    turn: str = ""
+    """That line."""
+    operations: int
     """For each line."""
-    work_per_call: float = 1.0
-    """In the unit of the metric's work, such as bytes."""
 
-    def argv(self) -> tuple[str, str]:
-        """Words for ``hinder``."""
-        return ("--delay", f"{self.call}={self.added_us}")
+    def size(self, planted: Provider, options: Mapping[str, OptionValue]) -> Size:
+        """Measure it, with both nodes started anew for each figure."""
+        starts = [self._started(planted, options) for _ in range(_STARTS)]
+        overhead = median_estimate([ratio - 1 for ratio, _ in starts])
+        return Size(overhead, statistics.median(native_s for _, native_s in starts))
 
-    def true_s(self, provider: Provider) -> list[float]:
-        """What a call costs more, once for each start of a node, in ascending order."""
-        return sorted(self._started_s(provider) for _ in range(_STARTS))
+    def _started(self, planted: Provider, options: Mapping[str, OptionValue]) -> tuple[float, float]:
+        with (
+            _node(Native(), {}) as plain,
+            _node(planted, options) as slow,
+            _running([*plain.provider.prefix(plain.node), *_STARTED, *self.program]) as native,
+            _running([*slow.provider.prefix(slow.node), *_STARTED, *self.program]) as hindered,
+        ):
+            rounds = [self._round(native, hindered, number) for number in range(_ROUNDS)][1:]
+        ratio = statistics.median(slow_s / native_s for native_s, slow_s in rounds)
+        return ratio, statistics.median(native_s for native_s, _ in rounds) / self.operations
 
-    def _started_s(self, provider: Provider) -> float:
-        """One start has one luck with its memory, so that it has one figure: the median over its rounds."""
-        spec = Quiet.spec(provider.technology, find_image("default"), online_processors()[:1])
-        node = start_node(spec, provider)
-        without = replace(node, spec=replace(spec, options={CURED: False}))
-        try:
-            with (
-                self._program(provider.prefix(node)) as slow,
-                self._program(provider.prefix(without)) as plain,
-            ):
-                rounds = [(_turn_s(slow) - _turn_s(plain)) / self.calls for _ in range(_ROUNDS)]
-        finally:
-            stop_node(spec, provider)
-        return statistics.median(rounds[1:])
+    def _round(
+        self, native: subprocess.Popen[str], hindered: subprocess.Popen[str], number: int
+    ) -> tuple[float, float]:
+        """Native's time and the other's; each comes first in every second round."""
+        if number % 2:
+            slow_s = _turn_s(hindered, self.turn)
+            return _turn_s(native, self.turn), slow_s
+        return _turn_s(native, self.turn), _turn_s(hindered, self.turn)
 
-    def said(self, verdict: Verdict, provider: Provider) -> str:
+    def said(self, verdict: Verdict, size: Size) -> str:
         """Whether Tare's interval holds the true size, and both in words."""
-        added_s = self.true_s(provider)
-        native_s = self._native_s(verdict.overhead)
-        typical, true = verdict.overhead.typical, statistics.median(added_s) / native_s
-        holds = typical.low is not None and typical.high is not None and typical.low <= true <= typical.high
-        quarter = len(added_s) // 4
-        low, middle, high = (
-            f"{1e6 * value:.1f}" for value in (added_s[quarter], true * native_s, added_s[-quarter - 1])
-        )
+        measured, true = verdict.overhead.typical, size.overhead
         return (
-            f"{self.call} costs {middle} us more (quartiles {low} and {high}), {100 * true:.1f} % of native's "
-            f"{1e6 * native_s:.1f} us; measured: {interval(typical)}: {'within' if holds else 'OUTSIDE'}"
+            f"{self.operation} costs {1e6 * true.point * size.native_s:.1f} us more than native's "
+            f"{1e6 * size.native_s:.1f} us: {100 * true.point:.1f} % {interval(true)}; "
+            f"measured: {100 * measured.point:.1f} % {interval(measured)}: "
+            f"{_place(true, measured)}"
         )
 
-    def _native_s(self, overhead: Overhead) -> float:
-        """Native's time for the work of a call."""
-        is_time = overhead.summary.direction is Direction.LESS
-        return self.work_per_call * (overhead.native_median if is_time else 1 / overhead.native_median)
 
-    def _program(self, prefix: Sequence[str]) -> subprocess.Popen[str]:
-        """It ends at the end of its input, and with its node."""
-        argv = [*prefix, *self.program]
-        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+def _place(true: Estimate, measured: Estimate) -> str:
+    """Where the true size lies; an interval that overlaps the true size's own does not contradict it."""
+    bounds = (true.low, true.high, measured.low, measured.high)
+    if any(bound is None for bound in bounds):
+        return "no interval"
+    low, high, least, most = (bound for bound in bounds if bound is not None)
+    if least <= true.point <= most:
+        return "within"
+    return "outside, but the intervals overlap" if low <= most and least <= high else "OUTSIDE"
 
 
-def _turn_s(program: subprocess.Popen[str]) -> float:
+class _Started(NamedTuple):
+    provider: Provider
+    node: Node
+
+
+@contextmanager
+def _node(provider: Provider, options: Mapping[str, OptionValue]) -> Iterator[_Started]:
+    plain = Quiet.spec(provider.technology, find_image("default"), online_processors()[:1])
+    spec = replace(plain, options=options, memory_byte=_NODE_BYTE)
+    try:
+        yield _Started(provider, start_node(spec, provider))
+    finally:
+        stop_node(spec, provider)
+
+
+@contextmanager
+def _running(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """It ends at the end of its input, and with its node."""
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
+    ) as program:
+        yield program
+
+
+def _turn_s(program: subprocess.Popen[str], line: str) -> float:
     """The time from line to line."""
     assert program.stdin is not None and program.stdout is not None  # noqa: PT018 - for mypy
     begun = time.perf_counter()
-    program.stdin.write("\n")
-    program.stdout.readline()
-    return time.perf_counter() - begun
+    program.stdin.write(f"{line}\n")
+    answer = program.stdout.readline()
+    taken_s = time.perf_counter() - begun
+    if not answer:
+        raise NodeError("the program by which the true size is measured ended")
+    return taken_s

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Environments into which a cause is put: known technologies with one thing done to them, each with its cure.
 
-What is done to a ``chroot`` node is undone by an option of its own, a limit or a route, as in a real environment, so
-that the product's knobs cure it.
+What is done to a ``chroot`` or ``bubblewrap`` node is undone by an option of its own, a limit or a route, as in a
+real environment, so that the product's knobs cure it.
 """
 
 import subprocess
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from bench.planted_size import CURED, Delayed
+from tare.environments.bubblewrap import Bubblewrap
 from tare.environments.docker import Docker
 from tare.environments.native import Chroot, Native
 from tare.host import cgroups, process
@@ -108,7 +108,7 @@ class SynchronousWrites(Chroot):
         return replace(super().start(spec), variables={SYNCHRONOUS: "1"})
 
 
-class SmallPages(Chroot):
+class SmallPages(Bubblewrap):
     technology = "small-pages"
     option_names: Mapping[str, str] = {"huge_pages": "true: huge pages as natively"}
 
@@ -126,18 +126,33 @@ class SlowClock(Chroot):
         return _hindered(super().prefix(node), "--no-vdso", cured=cured)
 
 
-class SupervisedCall(Chroot):
+class SupervisedCall(Bubblewrap):
     """A supervisor looks at each call of one name before it goes on."""
 
-    option_names: Mapping[str, str] = {CURED: "false: no filter, as natively"}
+    option_names: Mapping[str, str] = {"seccomp": "false: no filter, as natively"}
 
-    def __init__(self, technology: str, delayed: Delayed) -> None:
+    def __init__(self, technology: str, call: str, added_us: int) -> None:
         self.technology = technology
-        self._delayed = delayed
+        self._delay = f"{call}={added_us}"
 
     def prefix(self, node: Node) -> list[str]:
-        cured = node.spec.options.get(CURED) is False
-        return _hindered(super().prefix(node), *self._delayed.argv(), cured=cured)
+        cured = node.spec.options.get("seccomp") is False
+        return _hindered(super().prefix(node), "--delay", self._delay, cured=cured)
+
+
+class Agent(Bubblewrap):
+    """What a monitoring agent leaves in every program of a container.
+
+    Tare's programs are static, so that no loader reads LD_PRELOAD: hinder maps the agent's memory into them instead.
+    """
+
+    technology = "agent"
+    option_names: Mapping[str, str] = {"variables": "with LD_PRELOAD=: the agent is in every program"}
+    MAPPINGS = 40
+
+    def prefix(self, node: Node) -> list[str]:
+        cured = "LD_PRELOAD" not in str(node.spec.options.get("variables"))
+        return _hindered(super().prefix(node), "--mappings", str(self.MAPPINGS), cured=cured)
 
 
 def _hindered(prefix: list[str], *how: str, cured: bool) -> list[str]:

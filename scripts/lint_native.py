@@ -20,20 +20,23 @@ from pathlib import Path
 
 SOURCES = Path("native")
 TEXTS = Path("build/lint")
-COMMANDS = Path("build/native/compile_commands.json")
+CONFIGURED = TEXTS / "configured"
+"""Where CMake says how each source is compiled; build/native compiles those of a library as one."""
 
 
 def commands() -> dict[Path, list[list[str]]]:
     """Source → its compiler options, the longest first: the widest of the instruction sets it is compiled for.
 
     Raises:
-        SystemExit: native/ was never built here, or no target compiles a source, so its options are unknown.
+        SystemExit: CMake cannot tell, or no target compiles a source, so its options are unknown.
 
     """
-    if not COMMANDS.exists():
-        sys.exit("lint: native/ is not built here; run make setup-test first")
+    argv = ["cmake", "--fresh", "-S", str(SOURCES), "-B", str(CONFIGURED), "-G", "Ninja", "-DTARE_TESTS=OFF"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"lint: native/ cannot be configured; run make setup-test first\n{done.stderr}")
     options: dict[Path, list[list[str]]] = {source: [] for source in sorted(SOURCES.rglob("*.cpp"))}
-    for entry in json.loads(COMMANDS.read_bytes()):
+    for entry in json.loads((CONFIGURED / "compile_commands.json").read_bytes()):
         words = shlex.split(entry["command"])[1:]
         source = Path(os.path.relpath(entry["file"]))
         if source in options and (own := words[: words.index("-o")]) not in options[source]:

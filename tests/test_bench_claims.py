@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A benchmark says that its goal is met only where it has compared."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from bench import barrier, node_cost, work_share
+from bench import barrier, node_cost, planted_size, work_share
 from bench.no_second_wasted import ROWS
-from bench.planted_size import Delayed
+from bench.planted_size import Reference, Size
 
 from tare.environments.fake import Fake
-from tare.records import Clocks, Direction, Verdict
+from tare.nodes.provider import Node, Provider
+from tare.records import NATIVE, Clocks, Verdict
 from tare.statistics.estimate import Estimate
 from tests.journal.journal_example import an_outcome
 from tests.journal.test_journal_columns import a_run
@@ -67,16 +70,47 @@ def test_the_share_at_work_is_of_all_the_time_that_passed() -> None:
     assert work_share.by_cell(ends) == {"w in e": pytest.approx(0.45)}
 
 
-@pytest.mark.parametrize(("added_s", "word"), [(50e-6, "within"), (60e-6, "OUTSIDE")])
-def test_a_planted_size_is_within_the_interval_or_not(
-    monkeypatch: pytest.MonkeyPatch, added_s: float, word: str
+@pytest.mark.parametrize(
+    ("point", "low", "high", "words"),
+    [
+        (0.5, 0.49, 0.51, "within"),
+        (0.56, 0.54, 0.58, "outside, but the intervals overlap"),
+        (0.6, 0.58, 0.62, "OUTSIDE"),
+        (0.5, None, None, "no interval"),
+    ],
+)
+def test_a_true_size_is_within_the_interval_or_not(
+    point: float, low: float | None, high: float | None, words: str
 ) -> None:
-    """Natively a call takes 100 us, and the interval of what it takes more is 48 % to 55 %."""
-    delayed = Delayed(call="fsync", added_us=50, program=("true",), calls=1)
-    monkeypatch.setattr(Delayed, "true_s", lambda *_: [added_s] * 8)
+    """Tare's interval is 48 % to 55 %."""
+    reference = Reference(operation="fork", program=("true",), operations=1)
+    size = Size(Estimate(point=point, low=low, high=high, level=0.95, n=15), native_s=100e-6)
     typical = Estimate(point=0.52, low=0.48, high=0.55, level=0.95, n=8)
-    overhead = SimpleNamespace(
-        typical=typical, native_median=100e-6, summary=SimpleNamespace(direction=Direction.LESS)
-    )
-    verdict = cast("Verdict", SimpleNamespace(overhead=overhead))
-    assert delayed.said(verdict, Fake()).endswith(f"[48 % to 55 %]: {word}")
+    verdict = cast("Verdict", SimpleNamespace(overhead=SimpleNamespace(typical=typical)))
+    assert reference.said(verdict, size).endswith(f"52.0 % [48 % to 55 %]: {words}")
+
+
+def test_a_true_size_is_the_ratio_of_two_programs_asked_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Natively a turn takes 10 ms and with the plant 18, whichever comes first; the first round does not count."""
+    asked: list[str] = []
+
+    @contextmanager
+    def running(argv: list[str]) -> Iterator[str]:
+        yield argv[0]
+
+    @contextmanager
+    def node(provider: Provider, _: object) -> Iterator[planted_size._Started]:
+        named = cast("Provider", SimpleNamespace(prefix=lambda _: [provider.technology]))
+        yield planted_size._Started(named, cast("Node", None))
+
+    def turn_s(program: str, _: str) -> float:
+        asked.append(program)
+        return (0.01 if program == NATIVE else 0.018) * (1 if len(asked) > 2 else 50)
+
+    monkeypatch.setattr(planted_size, "_running", running)
+    monkeypatch.setattr(planted_size, "_node", node)
+    monkeypatch.setattr(planted_size, "_turn_s", turn_s)
+    size = Reference(operation="fork", program=("true",), operations=100).size(Fake(), {})
+    assert size.overhead.point == pytest.approx(0.8)
+    assert size.native_s == pytest.approx(1e-4)
+    assert asked[:6] == [NATIVE, "fake", "fake", NATIVE, NATIVE, "fake"]

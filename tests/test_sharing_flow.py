@@ -45,8 +45,14 @@ measure = false
 alone = "1c1p1i"
 together = ["1c2p2i", "2c1p2i"]
 neighbour = { workload = "noise" }
+
+[[sharing]]
+alone = "1c2p2i"
+together = ["2c2p4i"]
 """
 SETTINGS = {"1c2p2i", "2c1p2i", "1c1p1i+1xnoise"}
+GROUPS = "2c2p4i"
+"""Slower than an instance alone, and as fast as one of its groups alone."""
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 
@@ -102,10 +108,17 @@ def test_planted_losses_are_found_in_every_setting_and_beyond_natives_and_report
         ("work", Status.OK)
     }
     sharing_loss = primary(analysis)
-    assert set(sharing_loss) == {(setting, name) for setting in SETTINGS for name in (NATIVE, "fake")}
+    both = (NATIVE, "fake")
+    groups = [sharing_loss.pop((GROUPS, name)) for name in both]
+    assert set(sharing_loss) == {(setting, name) for setting in SETTINGS for name in both}
+    for loss in groups:
+        assert loss.summary.cells.alone.layout == "1c2p2i"
+        assert loss.typical.point == pytest.approx(0.0, abs=0.01)
+        assert (len(loss.each), loss.alone) == (4, Word.WITHIN)
     for (setting, name), loss in sharing_loss.items():
         assert loss.typical.point == pytest.approx(0.04 if name == NATIVE else 0.10, abs=0.01)
-        assert (loss.typical.n, loss.word) == (6, Word.SLOWER)
+        assert (loss.typical.n, loss.alone) == (6, Word.SLOWER)
+        assert loss.standing.size == 8
         assert len(loss.each) == (1 if "+" in setting else 2)
         assert len(loss.summary.skews_s) == (0 if "+" in setting else 12 if name == NATIVE else 6)
         if name != NATIVE:
@@ -113,4 +126,5 @@ def test_planted_losses_are_found_in_every_setting_and_beyond_natives_and_report
             assert loss.beyond_native.point == pytest.approx(1.10 / 1.04 - 1, abs=0.01)
     html = render_report(analysis)
     assert 'id="sharing"' in html
+    assert "2 groups of 2 instances" in html
     assert all(setting in html for setting in SETTINGS)

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
+#include "collective/buffer.hpp"
 #include "common/system.hpp"
 
 namespace tare::collective {
@@ -26,12 +26,12 @@ class Bcast final : public Call {
     void spoil(std::uint64_t turn) override { spoil_message(received_, member_.message(root(turn))); }
 
     void run(std::uint64_t turn) override {
-        std::vector<Byte>& buffer = root(turn) == member_.rank ? sent_ : received_;
+        Buffer<Byte>& buffer = root(turn) == member_.rank ? sent_ : received_;
         MPI_Bcast(buffer.data(), static_cast<int>(buffer.size()), MPI_BYTE, root(turn), member_.group);
     }
 
     [[nodiscard]] bool is_right(std::uint64_t turn) const override {
-        const std::vector<Byte>& buffer = root(turn) == member_.rank ? sent_ : received_;
+        const Buffer<Byte>& buffer = root(turn) == member_.rank ? sent_ : received_;
         return holds_message(buffer, member_.message(root(turn)));
     }
 
@@ -41,8 +41,8 @@ class Bcast final : public Call {
     }
 
     Member member_;
-    std::vector<Byte> sent_;
-    std::vector<Byte> received_;
+    Buffer<Byte> sent_;
+    Buffer<Byte> received_;
 };
 
 /// Sums of small whole numbers, which a float holds exactly in any order of the additions.
@@ -90,8 +90,8 @@ class Allreduce final : public Call {
     }
 
     Member member_;
-    std::vector<float> sent_;
-    std::vector<float> received_;
+    Buffer<float> sent_;
+    Buffer<float> received_;
     float of_all_ranks_ = 0;
 };
 
@@ -131,14 +131,14 @@ class Alltoall final : public Call {
     }
 
   private:
-    [[nodiscard]] std::span<Byte> message(std::vector<Byte>& all, int rank) const {
+    [[nodiscard]] std::span<Byte> message(Buffer<Byte>& all, int rank) const {
         return std::span{all}.subspan(static_cast<std::size_t>(rank) * size_byte_, size_byte_);
     }
 
     Member member_;
     std::size_t size_byte_;
-    std::vector<Byte> sent_;
-    std::vector<Byte> received_;
+    Buffer<Byte> sent_;
+    Buffer<Byte> received_;
 };
 
 /// Its message is time: nobody may leave before the last has entered.

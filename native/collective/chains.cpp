@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "collective/buffer.hpp"
 #include "collective/calls.hpp"
 
 namespace tare::collective {
@@ -20,7 +21,7 @@ class Neighbours : public Call {
   public:
     Neighbours(const Member& member, std::size_t size_byte, std::vector<int> senders)
         : member_{member}, sent_(size_byte), senders_{std::move(senders)} {
-        received_.resize(senders_.size(), std::vector<Byte>(size_byte));
+        received_.resize(senders_.size(), Buffer<Byte>(size_byte));
         write_message(sent_, member.message(member.rank));
     }
 
@@ -47,9 +48,9 @@ class Neighbours : public Call {
 
   private:
     Member member_;
-    std::vector<Byte> sent_;
+    Buffer<Byte> sent_;
     std::vector<int> senders_;
-    std::vector<std::vector<Byte>> received_;
+    std::vector<Buffer<Byte>> received_;
 };
 
 class PingPong final : public Neighbours {

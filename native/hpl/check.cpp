@@ -13,22 +13,14 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Not a number if any is none, so that a broken solution never passes.
-double largest(std::span<const double> values) {
-    double best = 0;
+/// Of all processes. Infinite if any value is no number: no maximum would show that.
+double maximum_norm(std::span<const double> values, const npb::World& world) {
+    double largest = 0;
     for (const double value : values) {
-        best = std::isnan(value) || std::abs(value) > best ? std::abs(value) : best;
-        if (std::isnan(best)) {
-            return best;
-        }
+        largest = std::isnan(value) ? HUGE_VAL : std::max(largest, std::abs(value));
     }
-    return best;
-}
-
-double largest_of_all(double value, const npb::World& world) {
-    double sent = std::isnan(value) ? HUGE_VAL : value;
-    MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_DOUBLE, MPI_MAX, world.communicator);
-    return sent;
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, world.communicator);
+    return largest;
 }
 
 /// Sums over the columns, which a row of processes shares.
@@ -73,7 +65,7 @@ double scaled_residual(std::span<const double> solution, Matrix& matrix, const G
         right[row] = entry(grid.rows.global(static_cast<int>(row)), matrix.size());
         rest[row] -= right[row];
     }
-    const auto norm = [&](std::span<const double> values) { return largest_of_all(largest(values), world); };
+    const auto norm = [&](std::span<const double> values) { return maximum_norm(values, world); };
     return norm(rest) / (epsilon * (norm(sums) * norm(solution) + norm(right)) * matrix.size());
 }
 

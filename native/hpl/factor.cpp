@@ -23,7 +23,8 @@ class Elimination {
     void run() {
         Panel* current = &panels_.front();
         Panel* next = &panels_.back();
-        prepare(*current, 0);
+        current->begin(0, *grid_);
+        prepare(*current);
         wait();
         while (current->end() < matrix_->size()) {
             const int begin = look_ahead(*current, *next);
@@ -36,9 +37,8 @@ class Elimination {
 
   private:
     /// Factors a panel, whose columns are up to date, and begins to send it.
-    void prepare(Panel& panel, int first) {
-        panel.begin(first, *grid_);
-        if (grid_->columns.owns(first)) {
+    void prepare(Panel& panel) {
+        if (grid_->columns.owns(panel.first())) {
             factor_panel(panel, *matrix_, *grid_, *blas_);
         }
         panel.send(*grid_, request_);
@@ -49,12 +49,12 @@ class Elimination {
     int look_ahead(Panel& current, Panel& next) {
         const int first = current.end();
         int begin = grid_->columns.local_count(first);
+        next.begin(first, *grid_);
         if (grid_->columns.owns(first)) {
-            next.begin(first, *grid_);
             apply(current, begin, begin + next.width());
             begin += next.width();
         }
-        prepare(next, first);
+        prepare(next);
         return begin;
     }
 

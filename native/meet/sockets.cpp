@@ -20,26 +20,6 @@ namespace {
 constexpr std::string_view listening = "0A";    // TCP_LISTEN of include/net/tcp_states.h
 constexpr std::string_view unconnected = "07";  // TCP_CLOSE, which every UDP socket without a peer has
 
-sockaddr_in internet_address(in_addr_t number, std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = number;
-    address.sin_port = htons(port);
-    return address;
-}
-
-FileDescriptor stream_socket() {
-    FileDescriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    if (!socket) {
-        throw_errno("cannot make a socket");
-    }
-    return socket;
-}
-
-const sockaddr* generic(const sockaddr_in& address) {
-    return reinterpret_cast<const sockaddr*>(&address);  // NOLINT(*-reinterpret-cast): the API's own way
-}
-
 sigset_t child_signal() {
     sigset_t signals{};
     sigemptyset(&signals);
@@ -48,6 +28,38 @@ sigset_t child_signal() {
 }
 
 }  // namespace
+
+sockaddr_in internet_address(in_addr_t number, std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = number;
+    address.sin_port = htons(port);
+    return address;
+}
+
+const sockaddr* generic(const sockaddr_in& address) {
+    return reinterpret_cast<const sockaddr*>(&address);  // NOLINT(*-reinterpret-cast): the API's own way
+}
+
+FileDescriptor internet_socket(int type) {
+    FileDescriptor socket{::socket(AF_INET, type | SOCK_CLOEXEC, 0)};
+    if (!socket) {
+        throw_errno("cannot make a socket");
+    }
+    return socket;
+}
+
+FileDescriptor listen_on(std::uint16_t port, int backlog) {
+    FileDescriptor listener = internet_socket(SOCK_STREAM);
+    const int yes = 1;
+    static_cast<void>(::setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes));
+    const auto address = internet_address(htonl(INADDR_ANY), port);
+    if (::bind(listener.number(), generic(address), sizeof address) != 0 ||
+        ::listen(listener.number(), backlog) != 0) {
+        throw_errno("cannot listen on port " + std::to_string(port));
+    }
+    return listener;
+}
 
 bool is_listener(std::string_view line, std::uint16_t port) {
     std::istringstream words{std::string{line}};
@@ -102,14 +114,7 @@ std::string address_of_node(std::string_view host) {
 }
 
 FileDescriptor accept_one(std::uint16_t port, std::chrono::milliseconds limit) {
-    const FileDescriptor listener = stream_socket();
-    const int yes = 1;
-    static_cast<void>(::setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes));
-    const auto address = internet_address(htonl(INADDR_ANY), port);
-    if (::bind(listener.number(), generic(address), sizeof address) != 0 ||
-        ::listen(listener.number(), 1) != 0) {
-        throw_errno("cannot listen on port " + std::to_string(port));
-    }
+    const FileDescriptor listener = listen_on(port, 1);
     pollfd waiting{.fd = listener.number(), .events = POLLIN, .revents = 0};
     if (::poll(&waiting, 1, static_cast<int>(limit.count())) <= 0) {
         return FileDescriptor{};
@@ -122,7 +127,7 @@ FileDescriptor connect_to(const std::string& host, std::uint16_t port) {
     if (number.empty()) {
         return FileDescriptor{};
     }
-    auto socket = stream_socket();
+    auto socket = internet_socket(SOCK_STREAM);
     const auto address = internet_address(::inet_addr(number.c_str()), port);
     const bool connected = ::connect(socket.number(), generic(address), sizeof address) == 0;
     return connected ? std::move(socket) : FileDescriptor{};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -9,6 +12,16 @@
 #include "common/file_descriptor.hpp"
 
 namespace tare {
+
+/// `number` is in network byte order.
+[[nodiscard]] sockaddr_in internet_address(in_addr_t number, std::uint16_t port);
+[[nodiscard]] const sockaddr* generic(const sockaddr_in& address);
+
+/// A new socket of IPv4 of `type`, such as SOCK_STREAM. Throws `std::system_error`.
+[[nodiscard]] FileDescriptor internet_socket(int type);
+
+/// A TCP socket that awaits clients at any address of this node. Throws `std::system_error`.
+[[nodiscard]] FileDescriptor listen_on(std::uint16_t port, int backlog);
 
 /// Whether a line of /proc/net/tcp or udp, or of their like for IPv6, is of a socket that awaits clients on
 /// `port`.

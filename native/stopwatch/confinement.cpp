@@ -139,6 +139,11 @@ std::optional<std::string> transparent_huge_pages(std::string_view status,
                : std::optional{text.substr(start + 1, end - start - 1)};
 }
 
+std::optional<std::int64_t> mappings() {
+    const auto text = read_text("/proc/self/maps").value_or("");
+    return text.empty() ? std::nullopt : std::optional{std::ranges::count(text, '\n')};
+}
+
 JsonObject confinement() {
     constexpr int process = 1;  // IOPRIO_WHO_PROCESS, of which glibc has no header
     JsonObject object;

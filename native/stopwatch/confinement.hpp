@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,5 +25,9 @@ void add_credentials(JsonObject& object, std::string_view status);
 /// The same from the texts of /proc/self/status and of the setting (the kernel's mm/transhuge.rst).
 [[nodiscard]] std::optional<std::string> transparent_huge_pages(std::string_view status,
                                                                 const std::optional<std::string>& setting);
+
+/// Number of this process's mappings (proc(5), /proc/self/maps): a program that runs elsewhere too has as
+/// many there, unless something is put into it. Nothing when it cannot be read.
+[[nodiscard]] std::optional<std::int64_t> mappings();
 
 }  // namespace tare::stopwatch

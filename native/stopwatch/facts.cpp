@@ -101,6 +101,7 @@ std::string facts_of(pid_t stopwatch) {
         .add("monotonic_ns", monotonic_ns())
         .add("confinement", confinement())
         .add("transparent_huge_pages", transparent_huge_pages())
+        .add("mappings", mappings())
         .add("system_call_ns", system_call_ns())
         .add("clock_read_ns", clock_read_ns())
         .text();

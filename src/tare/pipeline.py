@@ -168,7 +168,9 @@ def _analysed(path: Path) -> Analysis:
     interventions = _interventions(folder, campaign, journal.sessions, analysed)
     suspected = suspicions(scenes(claimed, attributed, evidence, traits(outcomes, LABELS), _traced(folder)))
     ranked = rankings(judged)
-    losses = without_busy_losses(sharing_losses(shared, campaign.margin), arm_loads(outcomes))
+    losses = without_busy_losses(
+        sharing_losses(shared, campaign.margin, len(campaign.added_from)), arm_loads(outcomes)
+    )
     measured = [environment.name for environment in campaign.environments]
     return Analysis(
         campaign=campaign.name,

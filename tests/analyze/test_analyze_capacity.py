@@ -81,6 +81,49 @@ def test_a_later_look_does_not_change_what_an_earlier_one_decided() -> None:
     assert step.loss.n == 10
 
 
+def test_a_lost_block_counts_at_its_look_so_that_more_blocks_change_nothing() -> None:
+    loss = loss_of(0.04, blocks=20)
+    summary = loss.summary
+    kept = [place for place, block in enumerate(summary.blocks) if block != 5]
+    lacking = replace(
+        loss,
+        summary=replace(
+            summary,
+            blocks=tuple(summary.blocks[place] for place in kept),
+            log_losses=tuple(summary.log_losses[place] for place in kept),
+        ),
+    )
+    step = step_of(lacking, 2, 0.1, tests=12, looks=(10, 20))
+    assert step.loss is not None
+    assert step.loss.n == 9
+
+
+def test_a_number_above_one_that_is_too_much_does_not_fit_whatever_chance_says() -> None:
+    rulings = {2: Ruling.EXCEEDED, 5: Ruling.KEPT}
+    assert next_count(rulings, 9) == 1
+    assert capacity_of({**rulings, 1: Ruling.KEPT}, 9).fits == 1
+    assert capacity_of({**rulings, 1: Ruling.KEPT}, 9).sentence.startswith("1 neighbour fits: one more costs")
+
+
+def test_where_trials_fail_the_answer_says_what_is_shown_and_why_there_is_no_more() -> None:
+    lost = CapacityStep(neighbours=4, loss=None, ruling=Ruling.UNDECIDED, lost="out of memory")
+    kept = CapacityStep(neighbours=2, loss=None, ruling=Ruling.KEPT)
+    assert answered("docker", 0.1, 7, [kept, lost]).sentence == (
+        "2 neighbours or more fit before the loss exceeds 10 %; no block with 4 neighbours is whole: out of memory"
+    )
+    assert answered("docker", 0.1, 7, [lost]).sentence == "no block with 4 neighbours is whole: out of memory"
+
+
+def test_what_was_decided_is_said_although_the_host_became_busy() -> None:
+    busy = CapacityStep(neighbours=4, loss=None, ruling=Ruling.UNDECIDED, withheld=True)
+    steps = [CapacityStep(neighbours=1, loss=None, ruling=Ruling.EXCEEDED), busy]
+    assert answered("docker", 0.1, 7, steps).sentence == "no neighbour fits: the first costs more than 10 %"
+
+
+def test_twelve_blocks_reach_the_error_of_each_test_among_the_most_neighbours() -> None:
+    assert 0.05 / most_tests(200, 3) >= 2 ** (1 - 12)
+
+
 def test_a_busy_host_and_a_result_without_blocks_decide_nothing() -> None:
     busy = step_of(replace(loss_of(0.04), withheld=Withheld.BUSY), 2, 0.1, tests=12, looks=(10,))
     assert (busy.ruling, busy.withheld) == (Ruling.UNDECIDED, True)
@@ -98,6 +141,7 @@ def test_a_busy_host_and_a_result_without_blocks_decide_nothing() -> None:
             {1: Ruling.KEPT, 2: Ruling.UNDECIDED, 3: Ruling.EXCEEDED},
             "1 to 2 neighbours fit before the loss exceeds 10 %; undecided between",
         ),
+        ({2: Ruling.UNDECIDED}, "undecided whether any neighbour fits"),
     ],
 )
 def test_the_answer_says_what_is_shown(rulings: dict[int, Ruling], sentence: str) -> None:

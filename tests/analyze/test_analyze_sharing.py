@@ -2,6 +2,7 @@
 """Planted losses, unfairness and helpers are found, with intervals that hold what they promise."""
 
 import math
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -106,6 +107,43 @@ def test_a_loss_is_judged_by_the_margin_like_an_overhead() -> None:
         if sharing_loss.summary.primary
     }
     assert words == {"native": Word.WITHIN, "docker": Word.SLOWER, "lxc": Word.FASTER}
+
+
+def test_a_loss_holds_together_with_all_others_or_is_only_said_by_itself() -> None:
+    """Eight blocks reach p = 1/128: enough for one loss and for six, not for ten."""
+    names = [f"docker-{number}" for number in range(10)]
+    outcomes = sharing_outcomes(dict.fromkeys(names, Planted(loss=0.1)), blocks=8)
+    summaries = sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY)
+    primary = [summary for summary in summaries if summary.primary]
+    (single,) = sharing_losses(primary[:1], margin=0.01)
+    assert (single.word, single.alone, single.standing.size) == (Word.SLOWER, Word.SLOWER, 1)
+    assert {loss.word for loss in sharing_losses(primary[:6], margin=0.01)} == {Word.SLOWER}
+    for loss in sharing_losses(primary, margin=0.01):
+        assert (loss.word, loss.alone) == (Word.UNDECIDED, Word.SLOWER)
+        assert loss.standing.adjusted_difference_p == pytest.approx(10 / 128)
+        assert loss.standing.together is not None
+        assert loss.standing.together.low is None or loss.standing.together.level >= 1 - 0.05 / 10
+
+
+def test_added_blocks_leave_half_of_the_error() -> None:
+    outcomes = sharing_outcomes({"native": Planted(loss=0.1)}, blocks=8)
+    summaries = sharing_summaries(outcomes, [cells("1c2p2i")], {"hpl": "wall_s"})
+    at_once, added = (sharing_losses(summaries, 0.01, additions)[0] for additions in (0, 1))
+    assert added.standing.difference_p == 2 * at_once.standing.difference_p
+    assert added.typical.level >= 0.975 > at_once.typical.level - 0.02
+
+
+def test_of_many_losses_without_truth_a_false_one_is_rare() -> None:
+    """200 campaigns of ten environments with noise alone: Holm keeps the chance of any false word at 5 %."""
+    chance = random.Random(7)  # noqa: S311 - samples, not secrets
+    outcomes = sharing_outcomes({"native": Planted()})
+    (example,) = sharing_summaries(outcomes, [cells("1c2p2i")], PRIMARY)[:1]
+    wrong = 0
+    for _ in range(200):
+        noise = [[(chance.gauss(0, 0.01),) * 2 for _ in range(BLOCKS)] for _ in range(10)]
+        judged = sharing_losses([replace(example, log_losses=tuple(each)) for each in noise], margin=0.001)
+        wrong += any(loss.word in {Word.SLOWER, Word.FASTER} for loss in judged)
+    assert 0 < wrong <= 18  # at most 3 standard deviations above 5 %
 
 
 def test_too_few_blocks_have_no_interval_and_no_verdict() -> None:

@@ -56,6 +56,11 @@ SMALL_SHM = Trait(cell=CELL, environment=ENVIRONMENT, label="size of shm", value
 NO_CALLS = TracedCalls(counts={}, untraced={})
 
 
+MAPPINGS = Trait(
+    cell=CELL, environment=ENVIRONMENT, label="mappings of a process", value="93", native="up to 64"
+)
+
+
 def calls(here: CallCounts, natively: CallCounts) -> TracedCalls:
     return TracedCalls(counts={CELL: {ENVIRONMENT: here, NATIVE: natively}}, untraced={})
 
@@ -313,3 +318,12 @@ def test_only_traits_that_native_has_not_are_kept() -> None:
     (trait,) = traits(outcomes, {"clock source"})
     assert (trait.environment, trait.value, trait.native) == (ENVIRONMENT, "hpet", "tsc")
     assert traits(outcomes, {"another"}) == ()
+
+
+def test_mappings_that_native_has_not_are_possible_where_it_is_slower_and_nothing_where_it_is_faster() -> (
+    None
+):
+    (own,) = suspected(SLOWER, [MAPPINGS])
+    assert (own.cause, own.strength) == ("extra-mappings", Strength.POSSIBLE)
+    assert own.grounds == "mappings of a process: 93, natively up to 64"
+    assert suspected(FASTER, [MAPPINGS]) == ()

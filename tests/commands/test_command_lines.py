@@ -33,6 +33,8 @@ tare weigh --env '' -- true
 tare weigh --env Docker -- true
 tare weigh --env fake --bind /nosuch -- true
 tare capacity --env fake --loss much -- true
+tare capacity --env fake --loss 10 -- true
+tare capacity --env fake --memory 32MiB --most 7 -- true
 tare capacity --env fake --layout 2c1p1i --most 1 -- true
 tare capacity --env fake --most 100000 -- true
 tare weigh --env fake --bind / -- true

@@ -40,6 +40,7 @@ RECORDED: dict[str, str | None] = {
     "iozone": "matrix",
     "iperf3": "tcp-two-nodes",
     "sockperf": "udp-two-nodes",
+    "connections": "two-nodes",
     "fake": "ok",
     "command": None,
 }
@@ -56,6 +57,7 @@ NEEDED_OPTIONS: dict[str, dict[str, OptionValue]] = {
         "records": ["64 KiB"],
         "operations": ["write", "read", "random_write"],
     },
+    "connections": {"connections": 1000},
     "iozone": {"tests": ["write", "read", "random"], "largest": "1 MiB"},
 }
 
@@ -67,6 +69,7 @@ PROCESSES = {
     "osu": [2, 3, 16],
     "iperf3": [2],
     "sockperf": [2],
+    "connections": [2],
 }
 """What a kind can run on, where not on any number of processors."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's own flags for an engine: read, refused with what to do instead, and in force in real nodes."""
+"""The user's own flags for an engine, in force in nodes or refused with what to do instead; the host's variables."""
 
 import json
 import os
@@ -12,10 +12,10 @@ from tests.real_environments import ready_provider
 
 from tare.engines import engine_arguments
 from tare.engines.engine_arguments import Flag, chosen, flags, without, words
-from tare.environments import PROVIDERS, docker, podman
+from tare.environments import PROVIDERS, docker, native, podman
 from tare.host import standing
 from tare.image.store import Image
-from tare.nodes.provider import Chosen, Provider
+from tare.nodes.provider import Chosen, Node, Provider
 from tare.records import OptionValue
 
 MEBIBYTE = 1 << 20
@@ -26,6 +26,19 @@ AS_ROOT = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts and cgroups"),
 ]
+
+
+def test_what_the_hosts_variables_load_into_every_program_is_a_fact_of_its_nodes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(native, "ordinary_user", lambda: False)
+    monkeypatch.setattr(native.Chroot, "start", lambda _, spec: Node(spec=spec, init_pid=None))
+    image = Image("default", tmp_path, "0a")
+    seen = []
+    for entries in (["PATH=/bin", "LD_PRELOAD=/opt/agent.so"], ["PATH=/bin"]):
+        spec = make_spec(native.OnHostFiles(), image, tmp_path, options={"variables": entries})
+        seen.append(native.OnHostFiles().start(spec).facts)
+    assert seen == [{"preloaded libraries": "/opt/agent.so"}, {}]
 
 
 def given(text: str) -> dict[str, OptionValue]:

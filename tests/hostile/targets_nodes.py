@@ -75,6 +75,7 @@ READY = {
     "monotonic_ns": 12345678901,
     "confinement": _CONFINEMENT,
     "transparent_huge_pages": "madvise",
+    "mappings": 19,
     "system_call_ns": 90.5,
     "clock_read_ns": 20,
 }

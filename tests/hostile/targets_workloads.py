@@ -35,6 +35,10 @@ _RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
     ),
     "netpipe": ("netpipe", "netpipe/mpi", "np.out", {"largest": 1 << 20}),
     "netpipe's messages": ("netpipe", "netpipe/tcp", _STDERR, {"protocol": "tcp"}),
+    "netpipe's datagrams": (
+        *("netpipe", "netpipe/udp-two-nodes", _STDOUT),
+        {"protocol": "udp", "repetitions": 10},
+    ),
     "mpiio": ("mpiio", "mpiio/write-two-ranks", _STDOUT, {}),
     "collective": ("collective", "collective/two-ranks", _STDOUT, {}),
     "imb": ("imb", "imb/two-ranks", _STDOUT, {"program": "/imb"}),
@@ -68,6 +72,7 @@ _RECORDED: Mapping[str, tuple[str, str, str, Mapping[str, OptionValue]]] = {
         {"protocol": "udp", "amount": "32 MiB", "rate": 1e9},
     ),
     "sockperf": ("sockperf", "sockperf/udp-two-nodes", _STDOUT, {}),
+    "connections": ("connections", "connections/two-nodes", _STDOUT, {"connections": 1000}),
     "compute": ("compute", "compute/alone", _STDOUT, {}),
     "memory": ("memory", "memory/alone", _STDOUT, {}),
     "os": ("os", "os/alone", _STDOUT, {}),

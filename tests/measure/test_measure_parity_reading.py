@@ -62,6 +62,24 @@ class TestReading:
         assert own["transparent huge pages"] == "off"
         assert own["clock source"] == "tsc"
 
+    @pytest.mark.parametrize(
+        ("count", "said"),
+        [
+            (18, "up to 64"),
+            (64, "up to 64"),
+            (98, "98"),
+            (0, None),
+            (-3, None),
+            ("98", None),
+            (10**400, None),
+        ],
+    )
+    def test_mappings_beyond_a_small_programs_own_are_told_apart(
+        self, count: object, said: str | None
+    ) -> None:
+        own = read_parity(Fake(), node(), {"confinement": SEEN, "mappings": count}).own
+        assert own.get("mappings of a process") == said
+
     @pytest.mark.parametrize("nonsense", [None, "", 3, ["tsc"], {}])
     def test_conditions_that_a_node_does_not_say_are_left_out(self, nonsense: object) -> None:
         own = read_parity(Fake(), node(), {"confinement": SEEN, "clock_source": nonsense}).own

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hinder: a command and all that it starts run without huge pages, without the kernel's shared object, or delayed."""
+"""hinder: a command and all that it starts run without huge pages, without the kernel's
+shared object, with more mappings, or delayed."""
 
 import errno
 import signal
@@ -15,6 +16,9 @@ from tests.native.conversation import conversation, eventually, process_lives
 
 NO_VDSO, NO_HUGE_PAGES = "--no-vdso", "--no-huge-pages"
 SLOW_FSYNC = ("--delay", "fsync=10000")
+MORE_MAPPINGS = ("--mappings", "150")
+IN_ALL = 301
+"""With what lies between them and around them, which nobody may touch."""
 AUXILIARY_VDSO = 33
 """AT_SYSINFO_EHDR."""
 ASKED = f"import ctypes; print(ctypes.CDLL(None).getauxval({AUXILIARY_VDSO}))"
@@ -73,7 +77,7 @@ def test_both_go_together(programs: Path) -> None:
     assert seen["clock_read_ns"] > 1
 
 
-@pytest.mark.parametrize("options", [(NO_VDSO,), (NO_HUGE_PAGES,), SLOW_FSYNC])
+@pytest.mark.parametrize("options", [(NO_VDSO,), (NO_HUGE_PAGES,), SLOW_FSYNC, MORE_MAPPINGS])
 @pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("true", 0)])
 def test_the_exit_code_is_the_commands(
     programs: Path, options: tuple[str, ...], script: str, code: int
@@ -108,6 +112,37 @@ def test_a_delay_shows_as_a_filter_of_system_calls(programs: Path) -> None:
     assert done.stdout.split() == [b"Seccomp:", b"2"]
 
 
+def test_a_command_and_each_program_that_it_starts_have_the_mappings(programs: Path) -> None:
+    counting = "grep -c . /proc/self/maps"
+    plain, own = (
+        [int(line) for line in run_plain(*prefix, "/bin/sh", "-c", f"{counting}; exec {counting}").split()]
+        for prefix in ((), (programs / "hinder", *MORE_MAPPINGS))
+    )
+    assert [count - IN_ALL for count in own] == plain
+
+
+def run_plain(*argv: object) -> bytes:
+    return subprocess.run(list(map(str, argv)), capture_output=True, check=True, timeout=20).stdout
+
+
+def test_the_programs_of_a_command_with_mappings_are_followed_by_nobody(programs: Path) -> None:
+    script = "grep TracerPid: /proc/self/status; exec grep TracerPid: /proc/self/status"
+    child, _, command = run(programs, *MORE_MAPPINGS, "/bin/sh", "-c", script).stdout.split()[1:]
+    assert (int(child), int(command) > 0) == (0, True)
+
+
+def test_the_stopwatch_says_how_many_mappings_it_has_and_its_command_has_more_too(
+    programs: Path, tmp_path: Path
+) -> None:
+    said = tmp_path / "said"
+    own = [programs / "stopwatch", "--stdout", said, "--", "grep", "-c", ".", "/proc/self/maps"]
+    plain = ready(programs)["mappings"]
+    with conversation([programs / "hinder", *MORE_MAPPINGS, *own]) as talk:
+        assert talk.expect("READY")["mappings"] == plain + IN_ALL
+        assert talk.run()["exit_code"] == 0
+    assert int(said.read_text()) > IN_ALL
+
+
 def test_a_command_that_a_signal_ends_has_its_number_above_128(programs: Path) -> None:
     assert run(programs, NO_VDSO, "/bin/sh", "-c", "kill -9 $$").returncode == 128 + signal.SIGKILL
 
@@ -130,7 +165,7 @@ def test_signals_stops_and_threads_work_as_ever(programs: Path) -> None:
     assert run(programs, NO_VDSO, sys.executable, "-c", script).stdout == b"[1, 2, 2, 2]\n"
 
 
-@pytest.mark.parametrize("options", [(NO_VDSO,), SLOW_FSYNC])
+@pytest.mark.parametrize("options", [(NO_VDSO,), SLOW_FSYNC, MORE_MAPPINGS])
 def test_the_command_does_not_outlive_it(programs: Path, options: tuple[str, ...]) -> None:
     argv = [str(programs / "hinder"), *options, "/bin/sh", "-c", "echo $$; exec sleep 300"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, bufsize=0) as hinder:
@@ -174,6 +209,9 @@ def test_a_command_that_does_not_exist_is_said(programs: Path) -> None:
         ("--delay", "fsync", "true"),
         ("--delay", "fsync=-1", "true"),
         (NO_VDSO, *SLOW_FSYNC, "true"),
+        (*MORE_MAPPINGS, NO_VDSO, "true"),
+        ("--mappings", "0", "true"),
+        ("--mappings", "30001", "true"),
     ],
 )
 def test_it_says_how_it_is_used(programs: Path, argv: tuple[str, ...]) -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.network import SUBNET, plan_networks
+from tare.network import SUBNET, neighbours_problem, plan_networks
 from tare.network.plan import SWITCH_ADDRESS
-from tare.records import NetworkKind
+from tare.records import Layout, NetworkKind
 
 LINKED = [NetworkKind.VETH, NetworkKind.MACVLAN]
 
@@ -53,3 +53,23 @@ def test_a_node_without_network_has_a_namespace_and_nothing_else() -> None:
     (plan,) = plan_networks(NetworkKind.NONE, directories(1), 0.002)
     assert plan.namespace == directories(1)[0] / "network"
     assert (plan.switch, plan.address, plan.rto_min_s) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("layout", "kind"),
+    [("32c1p1i", NetworkKind.VETH), ("35c1p35i", NetworkKind.VETH), ("35c1p1i", NetworkKind.HOST)],
+)
+def test_few_nodes_or_such_as_need_no_entries_have_room(
+    layout: str, kind: NetworkKind, tmp_path: Path
+) -> None:
+    (tmp_path / "most").write_text("1024\n")
+    assert neighbours_problem(kind, Layout.parse(layout), tmp_path / "most") is None
+    assert neighbours_problem(NetworkKind.VETH, Layout.parse("99c1p1i"), tmp_path / "none") is None
+
+
+def test_nodes_that_would_overflow_the_kernels_table_are_told_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "most").write_text("1024\n")
+    said = neighbours_problem(NetworkKind.VETH, Layout.parse("35c1p1i"), tmp_path / "most")
+    assert said is not None
+    assert "by 1190 entries of this host's ARP table, which holds 1024: " in said
+    assert said.endswith("sysctl -w net.ipv4.neigh.default.gc_thresh3=2380")

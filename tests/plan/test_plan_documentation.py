@@ -39,12 +39,12 @@ OPTIONS = {(row[0].strip("`"), row[1].strip("`")): row[3].strip("`") for row in 
 def test_an_example_is_a_valid_campaign(tmp_path: Path, example: str) -> None:
     path = tmp_path / "example.toml"
     path.write_text(example)
-    campaign = load_campaign(path, host_processors=1, host_memory_byte=4 * 1024**3)
+    campaign = load_campaign(path, host_processors=1, host_memory_byte=16 * 1024**3)
     assert f'name = "{campaign.name}"' in example
 
 
 def test_there_are_examples() -> None:
-    assert (len(EXAMPLES), len(SHARING_EXAMPLES), len(SIGNAL_EXAMPLES)) == (3, 1, 1)
+    assert (len(EXAMPLES), len(SHARING_EXAMPLES), len(SIGNAL_EXAMPLES)) == (4, 2, 1)
 
 
 @pytest.mark.parametrize(

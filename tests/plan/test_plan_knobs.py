@@ -59,10 +59,11 @@ def test_every_knob_can_be_turned_in_some_technology_or_says_why_not(name: str) 
         {"accelerator": "tcg"},
         {"storage": "own"},
         {"arguments": "--cpu-shares 64 --cpuset-mems 1"},
+        {"variables": ["LD_PRELOAD=/opt/agent.so"]},
     ]
     turneds = [
         turned(KNOBS[name], subject(technology, some))
-        for technology in ("apptainer", "docker", "podman", "lxc", "qemu")
+        for technology in ("apptainer", "docker", "podman", "lxc", "qemu", "host")
         for some in options
         if set(some) <= set(PROVIDERS[technology].option_names)
     ]
@@ -79,6 +80,20 @@ def test_a_sif_is_turned_into_a_sandbox_and_nothing_else_is() -> None:
         == "it is run from a sandbox already"
     )
     assert turned(KNOBS["sandbox"], subject()) == "docker does not run a SIF"
+
+
+def test_of_the_variables_only_those_that_load_libraries_are_taken_away() -> None:
+    result = turned(
+        KNOBS["preload-off"], subject("host", {"variables": ["PATH=/opt/bin", "LD_PRELOAD=/opt/agent.so"]})
+    )
+    assert isinstance(result, Turned)
+    assert result.environment.options == {"variables": ["PATH=/opt/bin"]}
+    alone = turned(KNOBS["preload-off"], subject("host", {"variables": ["LD_AUDIT=/opt/agent.so"]}))
+    assert isinstance(alone, Turned)
+    assert alone.environment.options == {}
+    refused = turned(KNOBS["preload-off"], subject("host", {"variables": ["PATH=/opt/bin"]}))
+    assert refused == "its variables load no library into every program"
+    assert turned(KNOBS["preload-off"], subject()) == "docker has no option variables"
 
 
 @pytest.mark.parametrize("name", KNOBS)

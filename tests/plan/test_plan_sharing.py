@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tare.errors import CampaignError
 from tare.plan.budget import fits
-from tare.plan.campaign import Campaign, differences
+from tare.plan.campaign import Campaign, differences, load_campaign
 from tare.plan.sharing import alone_of
 from tare.plan.trials import plan_block, plan_trials
 from tare.records import NATIVE, Layout
@@ -197,7 +197,11 @@ def test_an_instance_by_itself_has_as_many_processes_on_as_many_nodes(layout: La
     [
         ('alone = "1c1p1i"\n', "", ":16: sharing[1].alone: is missing"),
         ('alone = "1c1p1i"', 'alone = "one"', "sharing[1].alone: 'one' is not a layout"),
-        ('alone = "1c1p1i"', 'alone = "1c2p2i"', ":17: sharing[1].alone: 1c2p2i has 2 instances"),
+        (
+            'alone = "1c1p1i"',
+            'alone = "1c2p2i"',
+            ":18: sharing[1].together[1]: 1c2p2i is not several groups of 1c2p2i; two at once are 2c2p4i",
+        ),
         ('"2c1p2i"', '"1c4p2i"', "together[2]: an instance of 1c4p2i by itself is 1c2p1i, not 1c1p1i"),
         (
             '"2c1p2i"',
@@ -278,3 +282,91 @@ def test_a_campaign_without_experiments_has_the_limits_as_they_stand(tmp_path: P
     plain = load_text(tmp_path, TOGETHER[: TOGETHER.index("[[sharing]]")])
     assert {trial.limits for trial in plan_block(plain, 7, 0)} == {plain.limits}
     assert plain.shared_cells == ()
+
+
+TABLE_III = (
+    TOGETHER[: TOGETHER.index("[[sharing]]")]
+    + """
+[[sharing]]
+alone = "1c4p1i"
+together = ["1c4p2i", "1c4p4i"]
+
+[[sharing]]
+alone = "1c2p2i"
+together = ["2c2p4i"]
+
+[[sharing]]
+alone = "1c1p1i"
+together = ["2c1p2i", "4c1p4i"]
+"""
+)
+
+
+def test_a_group_alone_is_compared_with_groups_together_and_a_node_with_a_fuller_one(tmp_path: Path) -> None:
+    campaign = load_text(tmp_path, TABLE_III)
+    pairs = [(pair.alone.layout, pair.shared.layout) for pair in campaign.shared_cells]
+    assert pairs == [
+        ("1c4p1i", "1c4p2i"),
+        ("1c4p1i", "1c4p4i"),
+        ("1c2p2i", "2c2p4i"),
+        ("1c1p1i", "2c1p2i"),
+        ("1c1p1i", "4c1p4i"),
+    ]
+    instances = {setting.limits.memory_byte // setting.layout.instances for setting in campaign.settings}
+    assert instances == {256 * MEBIBYTE}
+    assert kept_and_read(campaign) == campaign
+    assert all(trial.turns is None for trial in plan_block(campaign, 1, 0))
+
+
+def test_tables_that_share_a_layout_are_one_experiment_with_one_memory(tmp_path: Path) -> None:
+    text = f'{TOGETHER}\n[[sharing]]\nalone = "1c2p2i"\ntogether = ["4c2p8i"]\n'
+    campaign = load_text(tmp_path, text)
+    assert {setting.limits.memory_byte // setting.layout.instances for setting in campaign.settings} == {
+        128 * MEBIBYTE
+    }
+    assert len({setting.close_to for setting in campaign.settings}) == 1
+    shared = {(pair.alone.layout, pair.shared.layout) for pair in campaign.shared_cells}
+    assert shared == {("1c1p1i", "1c2p2i"), ("1c1p1i", "2c1p2i"), ("1c2p2i", "4c2p8i")}
+
+
+def test_a_neighbour_takes_its_part_beside_a_group_too(tmp_path: Path) -> None:
+    text = BESIDE.replace('alone = "1c1p1i"', 'alone = "1c2p2i"').replace("count = 3", "count = 1")
+    assert memory_of(load_text(tmp_path, text)) == {
+        "1c2p2i": 512 * MEBIBYTE,
+        "1c2p2i+1xnoise@docker": 512 * MEBIBYTE,
+    }
+
+
+def test_work_that_depends_on_an_instances_processors_is_refused_in_a_fuller_node(tmp_path: Path) -> None:
+    work = 'name = "work"\nkind = "command"\nmpi = true\nargv = ["work"]'
+    text = TABLE_III.replace('name = "count"', work).replace('"bottle"', '"podman"')
+    path = tmp_path / "all-kinds.toml"
+    path.write_text(text)
+    with pytest.raises(
+        CampaignError, match="4 processors in 1c4p1i and 2 in 1c4p2i, and would do something else"
+    ):
+        load_campaign(path, host_processors=4, host_memory_byte=1 << 33)
+    path.write_text(text.replace("mpi = true", "mpi = true\nranks = 1"))
+    assert len(load_campaign(path, host_processors=4, host_memory_byte=1 << 33).shared_cells) == 5
+
+
+def test_a_node_cannot_be_filled_where_its_memory_is_stated(tmp_path: Path) -> None:
+    text = TABLE_III.replace('memory = "1 GiB"', 'memory_per_node = "256 MiB"')
+    said = problem(tmp_path, text)
+    assert "sharing[1]: limits.memory_per_node is of a node" in said
+    groups = text[: text.index("[[sharing]]")] + text[text.rindex('[[sharing]]\nalone = "1c2p2i"') :]
+    assert memory_of(load_text(tmp_path, groups)) == {
+        "1c2p2i": 256 * MEBIBYTE,
+        "2c2p4i": 512 * MEBIBYTE,
+        "1c1p1i": 256 * MEBIBYTE,
+        "2c1p2i": 512 * MEBIBYTE,
+        "4c1p4i": 1024 * MEBIBYTE,
+    }
+
+
+def test_the_plan_says_how_many_blocks_all_losses_together_take(tmp_path: Path) -> None:
+    campaign = load_text(tmp_path, TABLE_III)
+    warned = fits(campaign, plan_trials(campaign, 1), kinds=KINDS).warnings
+    assert warned == (
+        "6 blocks can show no loss when all 15 losses by primary metrics are judged together, which takes 10",
+    )

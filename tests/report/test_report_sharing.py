@@ -14,10 +14,10 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tare.drawing.words import interval_percent, point_percent
-from tare.records import Analysis, Word
+from tare.records import Analysis, Cell, SharedCell, Word
 from tare.report.document import render_report
 from tare.report.machine import to_json
-from tare.report.sharing import EXPLANATION
+from tare.report.sharing import EXPLANATION, company_note
 from tare.report.table import print_tables
 from tests.report.report_example import example
 from tests.report.report_page import Page
@@ -207,3 +207,46 @@ def test_few_blocks_have_no_interval_anywhere() -> None:
     assert {loss.word for loss in few.sharing} == {Word.UNDECIDED}
     assert "none (n = 4)" in printed(few)
     assert Page(render_report(few)).faults == []
+
+
+@pytest.mark.parametrize(
+    ("shared", "alone", "note"),
+    [
+        ("2c2p4i", "1c2p2i", "2 groups of 2 instances"),
+        ("8c2p16i", "2c2p4i", "4 groups of 4 instances"),
+        ("1c4p4i", "1c4p1i", "4 instances in one node"),
+        ("2c1p2i", "1c1p1i", "2 instances in 2 nodes"),
+        ("1c2p2i+1xnoise", "1c2p2i", "a group of 2 instances beside a neighbour"),
+        ("1c1p1i+1xnoise", "1c1p1i", "one instance beside a neighbour"),
+    ],
+)
+def test_it_is_said_who_keeps_whom_company(shared: str, alone: str, note: str) -> None:
+    cells = SharedCell(shared=Cell(workload="hpl", layout=shared), alone=Cell(workload="hpl", layout=alone))
+    assert company_note(cells) == note
+
+
+def test_what_holds_together_and_what_a_group_is_compared_with_is_said_on_every_view() -> None:
+    groups = tuple(
+        replace(
+            loss,
+            summary=replace(
+                loss.summary,
+                cells=SharedCell(
+                    shared=loss.summary.cells.shared, alone=Cell(workload="hpl", layout="1c2p2i")
+                ),
+            ),
+        )
+        for loss in analysis().sharing
+    )
+    shown = replace(analysis(), sharing=groups)
+    for text in (flowing(printed(shown)), Page(render_report(shown)).text):
+        assert "The 15 verdicts by primary metrics hold together" in text
+        assert "compared with the one in its place when its group is alone" in text
+    assert "in its place" not in printed(analysis())
+
+
+def test_a_word_that_holds_only_by_itself_is_said_so() -> None:
+    only = tuple(replace(loss, word=Word.UNDECIDED, alone=Word.SLOWER) for loss in analysis().sharing)
+    shown = replace(analysis(), sharing=only)
+    assert "docker by itself slower, not among all losses" in printed(shown)
+    assert "undecided; by itself slower" in Page(render_report(shown)).text

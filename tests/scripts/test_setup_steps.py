@@ -76,6 +76,22 @@ def test_the_tests_set_up_compiles_for_the_host_once_and_installs_both_lists(che
     assert [line for line in log if line.startswith("begins build-native")] == ["begins build-native ON"]
 
 
+def test_what_only_the_tests_need_is_made_beside_the_image_once_the_packages_are_there(
+    checkout: Path,
+) -> None:
+    write(
+        checkout / "scripts/build-native", STEP.format(meeting=MEETING.replace("image kernel", "build-runsc"))
+    )
+    write(
+        checkout / "scripts/build-runsc", STEP.format(meeting=MEETING.replace("image kernel", "build-native"))
+    )
+    log = made(checkout, "setup-test")
+    first = min(log.index("begins build-native ON"), log.index("begins build-runsc "))
+    assert log.index("ends <packages> of-packages.txt of-packages-test.txt ") < first
+    order = [line for line in log if line.split()[1] in {"build-runsc", "build-govc", "build-apptainer"}]
+    assert [line.split()[0] for line in order] == ["begins", "ends"] * 3
+
+
 def test_the_hosts_packages_are_left_alone_when_asked(checkout: Path) -> None:
     (checkout / "log").write_text("begins <packages>\n")  # nobody waits for them
     assert not [line for line in made(checkout, "setup", "PACKAGES=no")[1:] if "packages" in line]

@@ -8,9 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.sharing_example import ALONE, PRIMARY, Planted, cells, sharing_outcomes
 
-from tare.records import Coordinate, Direction, Outcome, Sample, SharingSummary, Status
+from tare.records import (
+    Cell,
+    Coordinate,
+    Direction,
+    Layout,
+    Outcome,
+    Sample,
+    SharedCell,
+    SharingSummary,
+    Status,
+)
 from tare.treat import sharing_summaries
-from tare.treat.sharing import instance_logs, jain_index, spread
+from tare.treat.sharing import instance_logs, jain_index, spread, twins_alone
 
 PLANTED = {"native": Planted(loss=0.04), "docker": Planted(overhead=0.5, loss=0.10, unfairness=0.05)}
 PAIR = (cells("1c2p2i"),)
@@ -129,6 +139,40 @@ def test_an_environment_that_never_ran_alone_keeps_its_place_without_a_block() -
     summaries = by_name(outcomes)
     assert (summaries["docker"].blocks, summaries["docker"].dropped_blocks) == ((), 3)
     assert len(summaries["docker"].spreads) == 3
+
+
+def test_each_instance_of_a_group_is_set_against_the_one_in_its_place_alone() -> None:
+    pair = SharedCell(
+        shared=Cell(workload="hpl", layout="2c2p4i"), alone=Cell(workload="hpl", layout="1c2p2i")
+    )
+    outcomes = exact(("1c2p2i", "2c2p4i"))
+    slower = {"1c2p2i": (1.0, 3.0), "2c2p4i": (1.1, 1.2, 3.3, 3.6)}
+    timed = [
+        replace(
+            outcome,
+            samples=tuple(
+                replace(sample, value=slower[str(outcome.trial.layout)][sample.instance])
+                for sample in outcome.samples
+                if sample.name == "wall_s" and sample.instance is not None
+            ),
+        )
+        for outcome in outcomes
+    ]
+    for summary in sharing_summaries(timed, [pair], {"hpl": "wall_s"}):
+        assert summary.log_losses[0] == pytest.approx([math.log(1.1), math.log(1.2)] * 2)
+
+
+@given(st.sampled_from(["1c1p1i", "1c2p2i", "2c1p1i", "2c2p4i", "4c1p2i", "1c4p1i"]), st.integers(2, 5))
+def test_every_instance_alone_stands_for_equally_many_together(text: str, groups: int) -> None:
+    alone = Layout.parse(text)
+    together = Layout(
+        nodes=groups * alone.nodes, processors=alone.processors, instances=groups * alone.instances
+    )
+    assert sorted(twins_alone(together, alone)) == sorted([*range(alone.instances)] * groups)
+
+
+def test_all_instances_in_a_fuller_node_are_set_against_the_one_alone() -> None:
+    assert twins_alone(Layout.parse("1c4p4i"), Layout.parse("1c4p1i")) == (0, 0, 0, 0)
 
 
 def test_without_an_experiment_there_is_nothing() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""iperf3 and sockperf: their launch as client and server, and their output as real runs left it."""
+"""iperf3, sockperf and connections: their launch as client and server, and their output as real runs left it."""
 
 from dataclasses import replace
 
@@ -10,11 +10,13 @@ from tests.workloads.recorded import SHAPE, recorded
 from tare.errors import InputError, WrongOutput
 from tare.records import Direction, Sample
 from tare.workloads import client_server
+from tare.workloads.connections import Connections, ConnectionsOptions
 from tare.workloads.iperf3 import Iperf3, Iperf3Options
 from tare.workloads.kind import Job, Span
 from tare.workloads.sockperf import MESSAGES, Sockperf, SockperfOptions
 
-IPERF3, SOCKPERF = Iperf3(), Sockperf()
+IPERF3, SOCKPERF, CONNECTIONS = Iperf3(), Sockperf(), Connections()
+THOUSAND = ConnectionsOptions(connections=1000)
 UDP = Iperf3Options(protocol="udp", amount="32 MiB", rate=1e9)
 TCP_MESSAGES = SockperfOptions(protocol="tcp")
 SPAN = Span(hosts=("n0", "n1"), subnet="198.18.0.0/24", addresses=(None, "198.18.0.11"))
@@ -32,7 +34,14 @@ def sides(job: Job) -> tuple[list[str], list[str]]:
     return words[:between], words[between:]
 
 
-@pytest.mark.parametrize("job", [IPERF3.job(UDP, ACROSS), SOCKPERF.job(TCP_MESSAGES, ACROSS)])
+@pytest.mark.parametrize(
+    "job",
+    [
+        IPERF3.job(UDP, ACROSS),
+        SOCKPERF.job(TCP_MESSAGES, ACROSS),
+        CONNECTIONS.job(THOUSAND, ACROSS),
+    ],
+)
 def test_the_client_calls_the_last_node_and_the_server_waits_for_it(job: Job) -> None:
     client, server = sides(job)
     called = client.index("call")
@@ -125,17 +134,73 @@ def test_another_number_of_messages_is_wrong() -> None:
         SOCKPERF.samples(SockperfOptions(messages=5000), recorded("sockperf", "udp-two-nodes"))
 
 
+def test_connections_have_a_rate_and_as_many_percentiles_as_they_carry() -> None:
+    output = recorded("connections", "two-nodes")
+    result = named(CONNECTIONS.samples(THOUSAND, output))
+    assert set(result) == {
+        *("connections_per_s", "connection_s", "connection_p50_s", "connection_p90_s", "connection_p99_s")
+    }
+    rate = result["connections_per_s"]
+    assert (rate.unit, rate.direction) == ("1/s", Direction.MORE)
+    assert rate.value == pytest.approx(1000 / 1.28399807)
+    assert rate.value <= 1 / result["connection_s"].value
+    assert result["connection_p50_s"].value < result["connection_p99_s"].value
+
+
+def test_connections_at_the_same_time_overlap() -> None:
+    four = ConnectionsOptions(connections=1000, parallel=4)
+    result = named(CONNECTIONS.samples(four, recorded("connections", "four-at-a-time")))
+    assert result["connections_per_s"].value > 1 / result["connection_s"].value
+    assert CONNECTIONS.facts(four, recorded("connections", "four-at-a-time"))["connections"] == (
+        "1000, 4 at a time, ended by a reset"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [ConnectionsOptions(connections=1001), ConnectionsOptions(connections=1000, parallel=4)],
+)
+def test_other_connections_than_were_asked_for_are_wrong(options: ConnectionsOptions) -> None:
+    with pytest.raises(WrongOutput, match="1000 of 1000 connections were answered in 1 threads"):
+        CONNECTIONS.samples(options, recorded("connections", "two-nodes"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('"answered":1000', '"answered":999', "999 of 1000 connections were answered"),
+        ('"p50_s":', '"p50_s":999', "percentiles do not ascend"),
+        ('"wall_s":', '"wall_s":-', "cannot be read"),
+    ],
+)
+def test_a_line_of_connections_that_contradicts_itself_is_wrong(
+    before: str, after: str, message: str
+) -> None:
+    output = recorded("connections", "two-nodes")
+    with pytest.raises(WrongOutput, match=message):
+        CONNECTIONS.samples(THOUSAND, replace(output, stdout=output.stdout.replace(before, after)))
+
+
+def test_connections_whose_server_was_killed_are_wrong_in_the_words_of_the_program() -> None:
+    with pytest.raises(WrongOutput, match="printed 0 lines") as caught:
+        CONNECTIONS.samples(THOUSAND, recorded("connections", "server-killed"))
+    assert "bounce: " in str(caught.value.excerpt)
+
+
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
         (Iperf3Options, {"amount": "0"}, "more than 0 bytes"),
         (Iperf3Options, {"protocol": "udp", "length": 65508}, "at most 65507"),
         (SockperfOptions, {"messages": 100_000, "rate": 100}, "more than ten minutes"),
+        (ConnectionsOptions, {"connections": 1000, "parallel": 3}, "shared equally by 3 threads"),
         (SockperfOptions, {"size": 13}, "greater than or equal to 14"),
     ],
 )
 def test_what_cannot_be_sent_is_refused(
-    model: type[Iperf3Options | SockperfOptions], options: dict[str, object], message: str
+    model: type[Iperf3Options | SockperfOptions | ConnectionsOptions],
+    options: dict[str, object],
+    message: str,
 ) -> None:
     with pytest.raises(ValidationError, match=message):
         model.model_validate(options)

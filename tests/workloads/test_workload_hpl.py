@@ -20,7 +20,7 @@ SMALL = HpcgOptions(program="/opt/hpcg/bin/xhpcg", nx=16, ny=16, nz=16)
 
 
 def asked_of_hpl(
-    *, memory_byte: int = SHAPE.memory_byte, processors: int = SHAPE.processors, **options: int
+    *, memory_byte: int = SHAPE.memory_byte, processors: int = SHAPE.processors, **options: object
 ) -> dict[str, int]:
     shape = replace(SHAPE, memory_byte=memory_byte, processors=processors)
     argv = HPL.job(HplOptions.model_validate(options), shape).argv
@@ -52,6 +52,26 @@ def test_a_grid_is_chosen_by_its_rows() -> None:
     assert asked_of_hpl(processors=6, process_rows=3)["--process-columns"] == 2
     with pytest.raises(InputError, match="1, 2, 3, 6"):
         asked_of_hpl(processors=6, process_rows=4)
+
+
+@given(st.integers(1, 256), st.integers(64, 4096))
+def test_a_scan_has_every_grid_with_p_up_to_q_and_the_usual_first(ranks: int, mebibyte_per_rank: int) -> None:
+    shape = replace(SHAPE, processors=ranks, memory_byte=ranks * mebibyte_per_rank * MEBIBYTE)
+    scan = HPL.scan(HplOptions(), shape)
+    assert scan is not None
+    rows = {candidate["process_rows"] for candidate in scan.candidates}
+    assert rows == {row for row in range(1, ranks + 1) if ranks % row == 0 and row <= ranks // row}
+    assert scan.candidates[0] == {"block_size": 192, "process_rows": max(rows)}
+    usual = asked_of_hpl(memory_byte=shape.memory_byte, processors=ranks)
+    size = scan.problem["problem_size"]
+    assert isinstance(size, int)
+    assert 0 < size <= usual["--size"]
+    assert asked_of_hpl(memory_byte=shape.memory_byte, processors=ranks, **scan.candidates[0]) == usual
+
+
+@pytest.mark.parametrize("given_option", [{"block_size": 192}, {"process_rows": 1}])
+def test_a_given_block_or_grid_turns_the_scan_off(given_option: dict[str, int]) -> None:
+    assert HPL.scan(HplOptions.model_validate(given_option), SHAPE) is None
 
 
 def test_a_problem_beyond_the_memory_is_refused_before_it_runs() -> None:

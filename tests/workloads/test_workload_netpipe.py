@@ -20,6 +20,7 @@ from tare.workloads.netpipe.output import BIT_PER_MEGABIT, parse_points
 NETPIPE = Netpipe()
 DEFAULT = NetpipeOptions()
 TCP = NetpipeOptions(protocol="tcp")
+UDP = NetpipeOptions(protocol="udp", repetitions=10)
 SPAN = Span(hosts=("n0", "n1"), subnet="198.18.0.0/24")
 
 REAL_SIZES = {
@@ -214,6 +215,64 @@ def test_instances_that_share_a_loopback_have_ports_of_their_own() -> None:
     assert NETPIPE.job(TCP, replace(SHAPE, instance=1)).argv[place + 1] == "5003"
 
 
+def test_over_udp_the_same_curves_and_figures_are_measured_up_to_a_whole_datagram() -> None:
+    result = samples("udp-two-nodes", UDP)
+    latencies, rates = named(result, "latency_s"), named(result, "bandwidth_byte_per_s")
+    assert [sample.coordinates[0].value for sample in latencies] == list(UDP.sizes)
+    assert [sample.coordinates for sample in rates] == [sample.coordinates for sample in latencies]
+    figures = {sample.name: sample.value for sample in result if not sample.coordinates}
+    assert set(figures) == {"small_latency_s", "large_bandwidth_byte_per_s", "delivered_share"}
+    assert figures["delivered_share"] == 1
+    assert 65507 * 0.7 < UDP.sizes[-1] <= 65507
+    assert NetpipeOptions(protocol="udp", smallest=65507).sizes == (65507,)
+
+
+def test_lost_datagrams_are_a_share_of_those_sent_and_a_fact() -> None:
+    output = recorded("netpipe", "udp-lossy")
+    (share,) = named(NETPIPE.samples(UDP, output), "delivered_share")
+    answered = 70 * len(UDP.sizes)
+    assert (share.unit, share.direction) == ("1", Direction.MORE)
+    assert share.value == answered / (answered + 30)
+    assert NETPIPE.facts(UDP, output)["netpipe lost datagrams"] == "30 (1 to 49152 B)"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"largest": 1024}, "31 sizes that are not the 20 asked for"),
+        ({"repetitions": 11}, "70 datagrams of 1 bytes were answered instead of 77"),
+    ],
+)
+def test_other_datagrams_than_were_asked_for_are_wrong(options: dict[str, int], words: str) -> None:
+    chosen = NetpipeOptions.model_validate({"protocol": "udp", "repetitions": 10, **options})
+    with pytest.raises(WrongOutput, match=words):
+        NETPIPE.samples(chosen, recorded("netpipe", "udp-two-nodes"))
+
+
+def test_datagrams_that_were_never_answered_are_wrong_in_the_words_of_the_program() -> None:
+    with pytest.raises(WrongOutput, match="printed 0 lines") as caught:
+        NETPIPE.samples(UDP, recorded("netpipe", "udp-unanswered"))
+    assert "none of 20 datagrams of 2048 bytes in a row was answered" in str(caught.value.excerpt)
+
+
+@pytest.mark.parametrize("case", ["udp-two-nodes", "udp-lossy"])
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_every_cut_of_a_line_of_datagrams_is_wrong_output(case: str, share: float) -> None:
+    output = recorded("netpipe", case)
+    with pytest.raises(WrongOutput):
+        NETPIPE.samples(UDP, replace(output, stdout=output.stdout[: int(share * (len(output.stdout) - 1))]))
+
+
+def test_the_datagrams_server_is_in_the_last_node_and_the_client_is_told_all_sizes() -> None:
+    across = replace(SHAPE, span=replace(SPAN, addresses=(None, "198.18.0.11")))
+    client, server = " ".join(NETPIPE.job(UDP, across).argv).split(" : ")
+    assert " call 198.18.0.11 6200 " in client
+    assert client.endswith(
+        f"/bounce send {{server}} 5200 500 7 10 {' '.join(str(size) for size in UDP.sizes)}"
+    )
+    assert server.endswith(" serve 6200 5200 /opt/tare/bin/bounce serve-datagrams 5200")
+
+
 @pytest.mark.parametrize("processors", [1, 3, 16])
 def test_other_than_two_processes_are_refused_with_the_layouts_that_fit(processors: int) -> None:
     with pytest.raises(InputError, match=r"exactly two processes.*has \d+ here.*1c2p1i.*2c1p1i"):
@@ -228,7 +287,10 @@ def test_messages_beyond_the_memory_are_refused() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"protocol": "udp"},
+        {"protocol": "udp", "largest": 65508, "smallest": 65508},
+        {"protocol": "udp", "largest": 65536},
+        {"protocol": "udp", "profile": True},
+        {"protocol": "sctp"},
         {"smallest": 0},
         {"smallest": 100, "largest": 99},
         {"largest": (128 << 20) + 1},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fio, iperf3 and sockperf as the image has them, run for real."""
+"""fio, iperf3, sockperf and bounce as the image has them, run for real."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ def context(image: Image, tmp_path: Path) -> Context:
 
 def samples_of(context: Context, kind: str, program: str, layout: str, **options: OptionValue) -> set[str]:
     """The names of the samples of a run that did all of its work."""
-    needed = (f"usr/bin/{program}", *(("opt/tare/bin/meet",) if kind != "files" else ()))
+    needed = (program, *(("opt/tare/bin/meet",) if kind != "files" else ()))
     if missing := [path for path in needed if not (context.image_root / path).exists()]:
         pytest.skip(f"the image has no {missing[0]}: make setup")
     trial = Trial(
@@ -53,7 +53,7 @@ def samples_of(context: Context, kind: str, program: str, layout: str, **options
 
 def test_two_instances_measure_their_own_files_in_one_node(context: Context, machine: Machine) -> None:
     names = samples_of(
-        *(context, "files", "fio", "1c2p2i"),
+        *(context, "files", "usr/bin/fio", "1c2p2i"),
         sizes=["64 KiB"],
         records=["64 KiB"],
         operations=["random_write", "fsync", "stat"],
@@ -64,12 +64,22 @@ def test_two_instances_measure_their_own_files_in_one_node(context: Context, mac
 
 
 def test_datagrams_are_measured_between_two_nodes(context: Context, machine: Machine) -> None:
-    names = samples_of(*(context, "iperf3", "iperf3", "2c1p1i"), protocol="udp", amount="1 MiB", rate=100e6)
+    names = samples_of(
+        *(context, "iperf3", "usr/bin/iperf3", "2c1p1i"), protocol="udp", amount="1 MiB", rate=100e6
+    )
     assert {"throughput_byte_per_s", "delivered_share"} <= names
     assert machine.things
 
 
+def test_new_connections_are_counted_between_two_nodes(context: Context, machine: Machine) -> None:
+    names = samples_of(context, "connections", "opt/tare/bin/bounce", "2c1p1i", connections=200)
+    assert {"connections_per_s", "connection_p50_s", "connection_p90_s"} <= names
+    assert machine.things
+
+
 def test_two_pairs_in_one_node_do_not_meet(context: Context, machine: Machine) -> None:
-    names = samples_of(context, "sockperf", "sockperf", "1c4p2i", protocol="tcp", messages=200, rate=1000)
+    names = samples_of(
+        context, "sockperf", "usr/bin/sockperf", "1c4p2i", protocol="tcp", messages=200, rate=1000
+    )
     assert {"round_trip_p50_s", "round_trip_p90_s"} <= names
     assert machine.things

@@ -12,15 +12,14 @@ from dataclasses import replace
 from statistics import fmean
 
 from tare.analyze.contrasts import between_two
-from tare.records import Capacity, CapacityStep, Ruling, SharingLoss
+from tare.records import Capacity, CapacityStep, Ruling, SharingLoss, exceeding, fitting
 from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import LEVEL, as_fraction
 
 
 def next_count(rulings: Mapping[int, Ruling], most: int) -> int | None:
     """The number of neighbours to try next, 1 to ``most``; ``None``: the answer is as close as it gets."""
-    fits = max((count for count, ruling in rulings.items() if ruling is Ruling.KEPT), default=0)
-    exceeds = min((count for count, ruling in rulings.items() if ruling is Ruling.EXCEEDED), default=most + 1)
+    fits, exceeds = fitting(rulings), exceeding(rulings) or most + 1
     between = sorted(count for count in rulings if fits < count < exceeds)
     lowest, highest = (between[0], between[-1]) if between else (exceeds, exceeds)
     for low, high in ((fits, lowest), (highest, exceeds)):
@@ -39,7 +38,8 @@ def step_of(
 ) -> CapacityStep:
     """Decide at the first of the ``looks``, numbers of blocks, that decides; by both ends of an interval.
 
-    The interval misses with a chance of 5 % divided by the number of ``tests``.
+    The interval misses with a chance of 5 % divided by the number of ``tests``. A block that was lost counts at its
+    look all the same, so that further blocks never change what an earlier look decided.
     """
     if measured is None or not measured.summary.blocks:
         return CapacityStep(neighbours=neighbours, loss=None, ruling=Ruling.UNDECIDED)
@@ -47,17 +47,20 @@ def step_of(
         return CapacityStep(
             neighbours=neighbours, loss=measured.typical, ruling=Ruling.UNDECIDED, withheld=True
         )
-    losses = [fmean(each) for each in measured.summary.log_losses]
+    losses = dict(zip(measured.summary.blocks, map(fmean, measured.summary.log_losses), strict=True))
     step = None
     for blocks in looks:
-        loss = as_fraction(estimate(between_two(losses[:blocks]), (1 - LEVEL) / tests))
+        until = [loss for block, loss in losses.items() if block < blocks]
+        if not until:
+            continue
+        loss = as_fraction(estimate(between_two(until), (1 - LEVEL) / tests))
         ruling = Ruling.UNDECIDED
         if loss.low is not None and loss.low > limit:
             ruling = Ruling.EXCEEDED
         elif loss.high is not None and loss.high <= limit:
             ruling = Ruling.KEPT
         step = CapacityStep(neighbours=neighbours, loss=loss, ruling=ruling)
-        if ruling is not Ruling.UNDECIDED or blocks >= len(losses):
+        if ruling is not Ruling.UNDECIDED or blocks > max(losses):
             break
     return step or CapacityStep(neighbours=neighbours, loss=None, ruling=Ruling.UNDECIDED)
 
@@ -71,8 +74,6 @@ def answered(environment: str, limit: float, most: int, steps: Sequence[Capacity
 
 def _said(capacity: Capacity) -> str:
     limit, exceeds = f"{100 * capacity.limit:g} %", capacity.exceeds
-    if any(step.withheld for step in capacity.steps):
-        return "this host was too busy to tell; repeat it on a quiet one"
     if exceeds is None and capacity.fits == capacity.most:
         return f"{_neighbours(capacity.fits)}, the most that were tried, cost at most {limit}"
     if exceeds == 1:
@@ -80,9 +81,27 @@ def _said(capacity: Capacity) -> str:
     if exceeds == capacity.fits + 1:
         fit = "fits" if capacity.fits == 1 else "fit"
         return f"{_neighbours(capacity.fits)} {fit}: one more costs more than {limit}"
-    highest = capacity.most if exceeds is None else exceeds - 1
-    more = " or more" if exceeds is None else ""
-    return f"{capacity.fits} to {highest}{more} neighbours fit before the loss exceeds {limit}; undecided between"
+    return f"{_between(capacity, limit)}; {_why(capacity)}" if capacity.fits or exceeds else _why(capacity)
+
+
+def _between(capacity: Capacity, limit: str) -> str:
+    """What is shown although the end is not."""
+    if capacity.exceeds is None:
+        return f"{_neighbours(capacity.fits)} or more fit before the loss exceeds {limit}"
+    highest = capacity.exceeds - 1
+    return f"{capacity.fits} to {_neighbours(highest)} fit before the loss exceeds {limit}"
+
+
+def _why(capacity: Capacity) -> str:
+    """What kept the search from an answer."""
+    lost = next((step for step in capacity.steps if step.lost), None)
+    if lost is not None:
+        return f"no block with {_neighbours(lost.neighbours)} is whole: {lost.lost}"
+    if any(step.withheld for step in capacity.steps):
+        return "this host was too busy to tell; repeat it on a quiet one"
+    if not capacity.fits and capacity.exceeds is None:
+        return "undecided whether any neighbour fits"
+    return "undecided between" if capacity.exceeds else "undecided above"
 
 
 def _neighbours(count: int) -> str:

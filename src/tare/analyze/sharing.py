@@ -5,18 +5,85 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
 from tare.analyze.contrasts import between_two
-from tare.analyze.judgement import word_of
+from tare.analyze.judgement import claim
 from tare.analyze.sentence import signed_range
-from tare.records import Decision, FailIf, Ruling, SharingLoss, SharingSummary
-from tare.statistics.contrasts import estimate
+from tare.records import (
+    Decision,
+    Estimate,
+    FailIf,
+    Family,
+    Ruling,
+    SharingLoss,
+    SharingSummary,
+    Standing,
+    Word,
+)
+from tare.statistics.contrasts import Contrast, estimate
 from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import Reach, difference_p, equivalence_p
 from tare.statistics.median import median_estimate
+from tare.statistics.multiplicity import ERROR, adjusted, holds
 from tare.statistics.variance import variation
 
 
-def sharing_losses(summaries: Sequence[SharingSummary], margin: float) -> tuple[SharingLoss, ...]:
-    """One loss per summary with a block, by the estimator of the overheads (docs/sharing.md)."""
-    return tuple(_loss(summary, margin) for summary in summaries if summary.blocks)
+def sharing_losses(
+    summaries: Sequence[SharingSummary], margin: float, additions: int = 0
+) -> tuple[SharingLoss, ...]:
+    """One loss per summary with a block, by the estimator of the overheads (docs/sharing.md).
+
+    The losses by primary metrics are one family by Holm's procedure, all others another by Benjamini and Hochberg's.
+    After each of the ``additions`` of blocks to a finished result, half of the previous error is left, as for verdicts.
+    """
+    whole = [summary for summary in summaries if summary.blocks]
+    contrasts = [between_two([fmean(losses) for losses in summary.log_losses]) for summary in whole]
+    looks = 2**additions
+    standings = _standings(whole, contrasts, margin, looks)
+    return tuple(
+        _loss(summary, contrast, standing, margin, ERROR / looks)
+        for summary, contrast, standing in zip(whole, contrasts, standings, strict=True)
+    )
+
+
+def _standings(
+    summaries: Sequence[SharingSummary], contrasts: Sequence[Contrast], margin: float, looks: int
+) -> list[Standing]:
+    """Each loss among those of its family."""
+    by_place: dict[int, Standing] = {}
+    for family in Family:
+        exploratory = family is Family.EXPLORATORY
+        places = [place for place, each in enumerate(summaries) if each.primary is not exploratory]
+        own = [(contrasts[place], Reach.at_once(len(summaries[place].blocks))) for place in places]
+        differences = [min(1.0, looks * difference_p(*each)) for each in own]
+        equivalences = [min(1.0, looks * equivalence_p(each, margin, reach)) for each, reach in own]
+        jointly = list(
+            zip(
+                adjusted(differences, exploratory=exploratory),
+                adjusted(equivalences, exploratory=exploratory),
+                strict=True,
+            )
+        )
+        claimed = [any(map(holds, pair)) for pair in jointly]
+        error = ERROR / looks * (sum(claimed) if exploratory else 1) / max(1, len(places))
+        for number, place in enumerate(places):
+            by_place[place] = Standing(
+                family=family,
+                size=len(places),
+                difference_p=differences[number],
+                adjusted_difference_p=jointly[number][0],
+                equivalence_p=equivalences[number],
+                adjusted_equivalence_p=jointly[number][1],
+                together=as_fraction(estimate(contrasts[place], error))
+                if claimed[number] or not exploratory
+                else None,
+            )
+    return [by_place[place] for place in range(len(summaries))]
+
+
+def _word(typical: Estimate, margin: float, difference_p: float, equivalence_p: float) -> Word:
+    """By the declared margin, for these p-values."""
+    within = margin if holds(equivalence_p) else None
+    word = claim(typical, margin, within, differs=holds(difference_p)).word
+    return Word.UNDECIDED if word is Word.BOUNDED else word
 
 
 def loss_decisions(
@@ -94,19 +161,23 @@ def _extent(loss: SharingLoss) -> str:
     return f"{signed_range(low, high)} (n = {n})"
 
 
-def _loss(summary: SharingSummary, margin: float) -> SharingLoss:
-    joined = between_two([fmean(losses) for losses in summary.log_losses])
-    typical = as_fraction(estimate(joined))
+def _loss(
+    summary: SharingSummary, contrast: Contrast, standing: Standing, margin: float, error: float
+) -> SharingLoss:
+    typical = as_fraction(estimate(contrast, error))
     beyond = summary.beyond_native
+    each = zip(*summary.log_losses, strict=True)
     return SharingLoss(
         summary=summary,
         typical=typical,
-        word=word_of(typical, joined, margin),
-        each=tuple(as_fraction(estimate(between_two(own))) for own in zip(*summary.log_losses, strict=True)),
+        word=_word(typical, margin, standing.adjusted_difference_p, standing.adjusted_equivalence_p),
+        alone=_word(typical, margin, standing.difference_p, standing.equivalence_p),
+        standing=standing,
+        each=tuple(as_fraction(estimate(between_two(own), error)) for own in each),
         variations=tuple(map(variation, zip(*summary.log_times, strict=True)))
         if len(summary.blocks) > 1
         else (),
-        beyond_native=as_fraction(estimate(between_two(beyond))) if beyond else None,
+        beyond_native=as_fraction(estimate(between_two(beyond), error)) if beyond else None,
         spread=median_estimate(summary.spreads) if summary.spreads else None,
         jain_index=median_estimate(summary.jain_indices) if summary.jain_indices else None,
         skew_s=median(summary.skews_s) if summary.skews_s else None,

@@ -100,7 +100,7 @@ def _without_loss(loss: SharingLoss, loads: _Loads) -> SharingLoss:
     own = [loads.get((cell, summary.environment), {}) for cell in cells]
     if not any(_said(each, summary.blocks) for each in own):
         return loss
-    return replace(loss, word=Word.UNDECIDED, withheld=Withheld.BUSY)
+    return replace(loss, word=Word.UNDECIDED, alone=Word.UNDECIDED, withheld=Withheld.BUSY)
 
 
 def without_busy_curves(curves: Sequence[CurveEstimate], loads: _Loads) -> tuple[CurveEstimate, ...]:

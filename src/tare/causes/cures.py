@@ -50,6 +50,7 @@ CURES: Mapping[str, Mapping[str, str]] = {
         ANY: "a volume or a bind mount for what the job writes",
     },
     "sandbox": {"apptainer": "apptainer build --sandbox app app.sif, then apptainer exec app"},
+    "preload-off": {ANY: "without the agent's library: LD_PRELOAD, LD_AUDIT and /etc/ld.so.preload empty"},
     "rto-min": {ANY: "ip route change ... rto_min 5ms inside the node"},
     "host-network": {
         **_engines("--network host"),

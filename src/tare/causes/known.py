@@ -247,6 +247,14 @@ _CAUSES = (
         source='Apptainer user guide, "Sandbox directories"; Linux, Documentation/filesystems/squashfs.rst',
     ),
     KnownCause(
+        name="extra-mappings",
+        title="mappings put into every program, which each fork copies",
+        labels={"mappings of a process": ANY, "preloaded libraries": ANY},
+        knobs=("preload-off",),
+        remedy="programs without what an agent puts into them",
+        source="fork(2); ld.so(8), LD_PRELOAD and LD_AUDIT",
+    ),
+    KnownCause(
         name="hidden-processor",
         title="processor features that the environment hides",
         labels={"blas": ANY, "npb vector code": ANY},

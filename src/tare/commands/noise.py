@@ -184,7 +184,7 @@ def _told(analysis: Analysis, campaign: Campaign, name: str) -> History:
 def _arms(analysis: Analysis, campaign: Campaign) -> tuple[ArmNoise, ...]:
     cells = {
         Cell(workload=workload.name, layout=str(setting)): (workload, turns_of(campaign, workload, setting))
-        for workload, setting in campaign.cells
+        for workload, setting in replace(campaign, choices=()).cells  # as a plan has them, before any scan
     }
     summaries = [verdict.overhead.summary for verdict in analysis.verdicts]
     summaries += [control.summary for control in analysis.controls]

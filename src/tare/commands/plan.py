@@ -109,6 +109,7 @@ def _machine(
     foresights: Sequence[Foresight],
 ) -> dict[str, Any]:
     from tare.commands.foresight import to_json
+    from tare.plan.scans import open_scans
 
     return {
         "schema": 1,
@@ -133,6 +134,15 @@ def _machine(
         "looks": list(campaign.looks),
         "precision": [dataclasses.asdict(entry) for entry in budget.precision],
         "foresight": to_json(foresights),
+        "scans": [
+            {
+                "workload": wanted.workload.name,
+                "processors": wanted.processors,
+                **dataclasses.asdict(wanted.scan),
+                "expected_s": wanted.expected_s,
+            }
+            for wanted in open_scans(campaign)
+        ],
         "warnings": list(budget.warnings),
     }
 
@@ -144,6 +154,7 @@ def _print_words(
     budget: BudgetPlan,
     foresights: Sequence[Foresight],
 ) -> None:
+    from tare.plan.scans import open_scans
     from tare.units import format_duration
 
     drawn = f", drawn now; --seed {seed} gives this order again" if campaign.seed is None else ""
@@ -160,6 +171,8 @@ def _print_words(
             f"Slices are counted as of {length}: `tare run` chooses their length first, from half a minute of native "
             "slices (`tare plan --pilot` does so now), with rounds that take as much time.\n"
         )
+    for wanted in open_scans(campaign):
+        print(f"First: {wanted.sentence}, unless this host has kept an earlier choice.\n")
     _print_looks(campaign)
     if foresights:
         from tare.commands.foresight import print_foresights

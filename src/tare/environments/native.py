@@ -24,6 +24,7 @@ from tare.records import HOST_FILES, NATIVE, NetworkKind, OptionValue
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\0]*", re.DOTALL)
 _HIDDEN = "not shown of the host"
+_PRELOADS = ("LD_PRELOAD", "LD_AUDIT")
 
 
 class Native(AlsoUnprivileged):
@@ -87,7 +88,11 @@ class OnHostFiles(Chroot):
         hidden = {_HIDDEN: noted.read_text()} if noted.exists() else {}
         stated = spec.options.get("variables", [])
         variables = dict(entry.split("=", 1) for entry in stated) if isinstance(stated, list) else {}
-        return replace(node, variables=variables, host_files=True, facts={**node.facts, **hidden})
+        loaded = " ".join(filter(None, map(variables.get, _PRELOADS)))
+        preloaded = {"preloaded libraries": loaded} if loaded else {}
+        return replace(
+            node, variables=variables, host_files=True, facts={**node.facts, **hidden, **preloaded}
+        )
 
     def _mount_root(self, spec: NodeSpec) -> Path:
         root = spec.directory / "root"

@@ -2,6 +2,7 @@
 """Measuring or continuing a campaign: lock and clean the host, verify the image, journal each trial."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, closing, contextmanager
@@ -37,6 +38,7 @@ from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start
 from tare.measure.parity import expected_parity
+from tare.measure.scans import with_choices
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
 from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
@@ -48,6 +50,7 @@ from tare.nodes.provider import Provider
 from tare.plan.budget import BudgetPlan, fits
 from tare.plan.campaign import Campaign
 from tare.plan.definition import extended
+from tare.plan.scans import open_scans
 from tare.plan.written import parse_bind
 from tare.records import NATIVE, Environment, HostLoad, Outcome, Parity, Session, Skipped
 
@@ -113,7 +116,9 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
             campaign = settled(wanted, request.folder)
             skipped = _ready(request, campaign, image, audience)
             remember(request.folder, image.digest)
-            return _measure(request, campaign, image, skipped, audience)
+            begun_s = time.monotonic()
+            campaign = _scanned(request, campaign, image, skipped, audience)
+            return _measure(request, campaign, image, skipped, audience, begun_s)
 
 
 @contextmanager
@@ -167,8 +172,28 @@ def forms(campaign: Campaign) -> list[Environment]:
     return [on_host(each, host) for host in campaign.hosts for each in (native, *own)] or own
 
 
-def _measure(
+def _scanned(
     request: Request, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], audience: Audience
+) -> Campaign:
+    """A new result's campaign with the choices of its scans; a begun one has its own already."""
+    absent = {skip.environment for skip in skipped}
+    if request.folder.exists() or not open_scans(campaign) or not can_be_compared(campaign, absent):
+        return campaign
+    context = replace(
+        new_context(request, campaign, image, audience),
+        lacking_flags=_lacking_flags(request, campaign, absent, read_result(request.folder)),
+    )
+    with closing(context.process_stats):
+        return with_choices(context, campaign, audience.says)
+
+
+def _measure(
+    request: Request,
+    campaign: Campaign,
+    image: Image,
+    skipped: tuple[Skipped, ...],
+    audience: Audience,
+    begun_s: float,
 ) -> bool:
     journal = read_result(request.folder)
     absent, done, earlier = {skip.environment for skip in skipped}, journal.done, journal.seen
@@ -176,7 +201,7 @@ def _measure(
     campaign = extended(campaign, added)
     now = plan_now(campaign, journal, absent)
     planned, outcomes = now.trials, list(map(without_evidence, journal.outcomes))
-    budget = Budget(campaign, planned, outcomes)
+    budget = Budget(campaign, planned, outcomes, begun_s)
     again = f"tare run {request.folder.path / CAMPAIGN_FILE}"
     wanted = Wanted(campaign, now.usable, request.stopping, outcomes, audience.stops, now.passed_over)
     wanted.look()
@@ -351,4 +376,5 @@ def _session(
         planned_trials=planned,
         lacking_flags=context.lacking_flags,
         software=compared_software(campaign, image),
+        choices=campaign.choices,
     )

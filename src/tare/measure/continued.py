@@ -32,7 +32,7 @@ def settled(asked: Campaign, folder: ResultFolder) -> Campaign:
         seed=kept.seed if asked.seed is None else None,
         user=continued_user(kept.user, asked.user),
     )
-    wanted = _as_bounded(wanted, kept)
+    wanted = replace(_as_bounded(wanted, kept), choices=kept.choices)
     if changed := [words for words in differences(kept, wanted) if not words.startswith(_CHANGEABLE)]:
         raise InputError(
             f"{folder.path} holds another campaign ({'; '.join(changed)}); choose another --output"

@@ -29,6 +29,9 @@ UNKNOWN = "not known"
 _STREAMS = ("stdout", "stderr")
 _READY_LIMIT_S = 30.0
 _ASIDE_LIMIT_S = 30.0
+_LAUNCH_LIMIT_PER_NODE_S = 5.0
+"""Further time for the launch in each node but the first: dozens that share a processor take minutes."""
+_MOST_NAMED = 4
 _STOP_SLACK_S = 15.0
 _OUTPUT_LIMIT_BYTE = 16 << 20
 _HEAD_BYTE = 2000
@@ -200,7 +203,9 @@ def run_preflight(instance: Instance) -> None:
     if not instance.job.preflight:
         return
     output = ".preflight"
-    said = run_aside(instance, instance.job.preflight, output)
+    members = instance.seat.members
+    limit_s = _ASIDE_LIMIT_S + _LAUNCH_LIMIT_PER_NODE_S * (len(members) - 1)
+    said = run_aside(instance, instance.job.preflight, output, limit_s)
     if said["exit_code"] == 0:
         return
     complaint = instance.complaint(output)
@@ -208,9 +213,10 @@ def run_preflight(instance: Instance) -> None:
     if said["exit_code"] == CLOCK_FAULT:
         raise ClockFault(f"MPI's clock cannot be trusted here: {last}", complaint)
     if said["timed_out"]:
-        nodes = ", ".join(node.spec.name for node in instance.seat.members)
+        names = ", ".join(node.spec.name for node in members)
+        nodes = names if len(members) <= _MOST_NAMED else f"{len(members)} nodes"
         raise NodeError(
-            f"MPI processes in {nodes} did not find each other in {_ASIDE_LIMIT_S:.0f} s: {last}", complaint
+            f"MPI processes in {nodes} did not find each other in {limit_s:.0f} s: {last}", complaint
         )
     raise NodeError(f"MPI does not start here: {last}", complaint)
 

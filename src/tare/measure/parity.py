@@ -48,6 +48,9 @@ _CAPABILITIES = {
     "ambient_capabilities": "ambient capabilities",
 }
 _CONDITIONS = {"transparent_huge_pages": "transparent huge pages", "clock_source": "clock source"}
+_MAPPINGS = "mappings of a process"
+_FEW_MAPPINGS, _MOST_MAPPINGS = 64, 1 << 32
+"""The stopwatch has some 20, a few more or less as it works."""
 _NOT_COMPARED = {"fsize", "locks"}
 """Tare's own limit of the command's output, and a limit that Linux has ignored since 2.4.25."""
 _OTHER_REMEDY = 'see docs/environments.md, "Equal arms"'
@@ -251,8 +254,16 @@ def _on_host(node: Node, uid: str | None) -> str | None:
 
 def _conditions(seen: Mapping[str, Any]) -> dict[str, str]:
     """Conditions set by the node's kernel whose cost no counter shows."""
-    values = {label: seen.get(name) for name, label in _CONDITIONS.items()}
+    values = {label: seen.get(name) for name, label in _CONDITIONS.items()} | {_MAPPINGS: _mappings(seen)}
     return {label: text[:_LONGEST_TEXT] for label, text in values.items() if isinstance(text, str) and text}
+
+
+def _mappings(seen: Mapping[str, Any]) -> str | None:
+    """The stopwatch's own number stands for what is put into every program."""
+    count = seen.get("mappings")
+    if not isinstance(count, int) or not 0 < count < _MOST_MAPPINGS:
+        return None
+    return str(count) if count > _FEW_MAPPINGS else f"up to {_FEW_MAPPINGS}"
 
 
 def _seccomp(seen: Mapping[str, Any]) -> str | None:

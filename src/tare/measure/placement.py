@@ -56,7 +56,7 @@ def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[N
             index=index,
             dealt=tuple(used[index * share : (index + 1) * share]),
             memory_byte=memory_byte // layout.nodes,
-            instances=_instances_of(layout, index),
+            instances=layout.instances_in(index),
         )
         for index in range(layout.nodes)
     )
@@ -98,7 +98,7 @@ def places_over(trial: Trial, available: Mapping[str, Sequence[int]]) -> Places:
                 index=index,
                 dealt=tuple(dealt[number][first : first + share]),
                 memory_byte=trial.limits.memory_byte // layout.nodes,
-                instances=_instances_of(layout, index),
+                instances=layout.instances_in(index),
                 host=trial.hosts[number],
             )
         )
@@ -126,10 +126,3 @@ def _dealt(wanted: int, available: Sequence[int]) -> list[int]:
     if wanted <= len(available):
         return list(available[len(available) - wanted :])
     return [available[number % len(available)] for number in range(wanted)]
-
-
-def _instances_of(layout: Layout, node: int) -> tuple[int, ...]:
-    """Deal out independent instances in turn; a cooperative one gets adjacent nodes, the same number each."""
-    if layout.cooperative:
-        return (node * layout.instances // layout.nodes,)
-    return tuple(range(node, layout.instances, layout.nodes))

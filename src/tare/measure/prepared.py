@@ -62,6 +62,9 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
     places = context.places_of(trial)
     specs = context.node_specs(trial, places.measured)
     provider = context.provider_of(trial)
+    problem = network.neighbours_problem(specs[0].network.kind, effective_layout(trial))
+    if problem and not provider.own_kernel:
+        raise NodeError(problem)
     with running_nodes(specs, context.providers, measured.times) as nodes, Ways() as ways:
         up_s = time.monotonic()
         groups = _inspect(context, provider, nodes, ways, measured)

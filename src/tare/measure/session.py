@@ -145,13 +145,15 @@ def interruptible() -> Iterator[None]:
 class Budget:
     """The remaining time over all sessions of the result: the trials' own time, and this session's clock."""
 
-    def __init__(self, campaign: Campaign, planned: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
-        """``outcomes`` grows as trials end."""
+    def __init__(
+        self, campaign: Campaign, planned: Sequence[Trial], outcomes: Sequence[Outcome], begun_s: float
+    ) -> None:
+        """``outcomes`` grows as trials end; ``begun_s``: this session's start by ``time.monotonic``."""
         self.outcomes = outcomes
         self.is_wanted: Callable[[Trial], bool] = lambda _: True
         spent_s = sum(outcome.elapsed_s for outcome in outcomes)
         self._left_s = None if campaign.budget_s is None else campaign.budget_s - spent_s
-        self._begun = time.monotonic()
+        self._begun = begun_s
         self._planned = planned
         self._allowed_block: int | None = None
 

@@ -16,7 +16,7 @@ from tare.network.addresses import (
     node_address,
     own_interfaces,
 )
-from tare.network.plan import SUBNET, plan_networks
+from tare.network.plan import SUBNET, neighbours_problem, plan_networks
 from tare.network.taps import make_tap, remove_tap
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import NetworkKind
@@ -34,6 +34,7 @@ __all__ = [
     "launcher_namespace",
     "meeting_place",
     "name_nodes",
+    "neighbours_problem",
     "node_address",
     "own_interfaces",
     "plan_networks",

@@ -85,6 +85,8 @@ class BudgetPlan:
     looks: tuple[int, ...] = ()
     claims: int = 1
     """Environments times the primary metrics of all cells, which are judged together."""
+    losses: int = 0
+    """Losses of sharing experiments by primary metrics, native's too, which are judged together."""
 
     @property
     def final_blocks(self) -> int:
@@ -118,11 +120,15 @@ class BudgetPlan:
         return self._too_few_for_all_claims()
 
     def _too_few_for_all_claims(self) -> tuple[str, ...]:
-        least = least_blocks(self.claims)
-        if self.final_blocks >= least:
-            return ()
-        together = f"when all {self.claims} primary claims are judged together"
-        return (f"{self.final_blocks} blocks can show no difference {together}, which takes {least}",)
+        needs = (
+            (least_blocks(self.claims), "difference", f"{self.claims} primary claims"),
+            (_least_blocks_of_losses(self.losses), "loss", f"{self.losses} losses by primary metrics"),
+        )
+        return tuple(
+            f"{self.final_blocks} blocks can show no {what} when all {claims} are judged together, which takes {least}"
+            for least, what, claims in needs
+            if self.final_blocks < least
+        )
 
     @property
     def precision(self) -> tuple[Precision, ...]:
@@ -186,7 +192,13 @@ def fits(
         looks=campaign.looks,
         claims=len(campaign.environments)
         * sum(len(primary_metrics(workload, kinds)) for workload, _ in campaign.cells),
+        losses=(len(campaign.environments) + 1) * len(campaign.shared_cells),
     )
+
+
+def _least_blocks_of_losses(count: int) -> int:
+    """Signed ranks reach 2 / 2^n in n blocks, of which Holm's first step must leave 5 % (docs/method.md)."""
+    return max(LEAST_BLOCKS, math.ceil(1 + math.log2(max(1, count) / ERROR)))
 
 
 def _fitting(block_durations_s: Sequence[float | None], budget_s: float | None) -> int | None:

@@ -164,6 +164,7 @@ def _build(
     kinds: Mapping[str, WorkloadKind],
     sizes: Sizes | None = None,
 ) -> Campaign:
+    host = stated_host(host, source.data)
     problems = number_problems(source.data)
     hosts = [] if problems else hosts_of(source.data, providers, problems)
     if problems:

@@ -11,7 +11,7 @@ from tare.plan.definition import Campaign, shape_of
 from tare.plan.factors import least_memory_byte
 from tare.plan.problems import Problem, printable, shown
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host
-from tare.plan.sharing import Sharing
+from tare.plan.sharing import Sharing, is_fuller
 from tare.plan.trials import plan_block
 from tare.records import Layout, Limits, NetworkKind, Ordering, Workload
 from tare.units import format_byte
@@ -61,7 +61,7 @@ def whole_problems(
     problems += sharing_problems(campaign)
     problems += _company_over_hosts(campaign)
     problems += _few_blocks(campaign)
-    return problems or _unfit_workloads(campaign, kinds, places)
+    return problems or _unfit_workloads(campaign, kinds, places) or _unlike_work(campaign, kinds, places)
 
 
 def memory_problems(campaign: Campaign, host: Host) -> Iterator[Problem]:
@@ -178,6 +178,38 @@ def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
             yield f"as neighbour in {setting}", setting.company.workload, *setting.neighbour_node
 
 
+def _unlike_work(
+    campaign: Campaign, kinds: Mapping[str, WorkloadKind], places: Mapping[tuple[str, str], int]
+) -> list[Problem]:
+    """Find workloads that would do something else in a fuller node, because an instance has fewer processors there."""
+    limits = {own.layout: own.limits for own in campaign.settings if own.company is None}
+    pairs = [
+        (sharing.alone, layout)
+        for sharing in campaign.sharings
+        for layout in sharing.together
+        if is_fuller(layout, sharing.alone)
+    ]
+    return [
+        Problem(
+            ("workload", places["workload", workload.name]),
+            f"an instance has {alone.ranks} processors in {alone} and {layout.ranks} in {layout}, and would do "
+            "something else there: give it ranks = 1, or the layouts that it is to run in",
+        )
+        for workload in campaign.workloads
+        for alone, layout in pairs
+        if workload.runs_in(alone) and workload.runs_in(layout)
+        if _work(kinds[workload.kind], workload, alone, limits[alone])
+        != _work(kinds[workload.kind], workload, layout, limits[layout])
+    ]
+
+
+def _work(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limits) -> tuple[object, ...]:
+    """All of an instance's job that could depend on its processors."""
+    options = kind.options_model.model_validate(dict(workload.options))
+    job = kind.job(options, part_used(options, shape_of(layout, limits)))
+    return job.argv, dict(job.files), dict(job.variables)
+
+
 def _misfit(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limits) -> TareError | None:
     options = kind.options_model.model_validate(dict(workload.options))
     try:
@@ -195,7 +227,8 @@ def sharing_problems(campaign: Campaign) -> Iterator[Problem]:
         if any(setting.limits.node_memory_byte is not None for _, setting in campaign.cells):
             yield from _uneven_memory(sharing, path)
             continue
-        share_byte = sharing.instance_memory_byte(memory_byte) // sharing.alone.nodes
+        alone = sharing.alone
+        share_byte = sharing.instance_memory_byte(memory_byte) * alone.instances // alone.nodes
         if share_byte < LEAST_MEMORY_BYTE:
             text = (
                 f"leaves each node {format_byte(share_byte)} of the memory of "
@@ -225,8 +258,10 @@ def _uneven_memory(sharing: Sharing, path: tuple[str | int, ...]) -> Iterator[Pr
 
 
 def _uneven_nodes(sharing: Sharing) -> str | None:
-    """The first layout with several instances in one node."""
-    return next((str(layout) for layout in sharing.together if layout.instances > layout.nodes), None)
+    """The first layout with more instances in a node than alone."""
+    alone = sharing.alone
+    uneven = (own for own in sharing.together if own.instances * alone.nodes != alone.instances * own.nodes)
+    return next(map(str, uneven), None)
 
 
 def _repeated_name(campaign: Campaign) -> str | None:

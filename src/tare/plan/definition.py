@@ -40,12 +40,13 @@ from tare.records import (
     Layout,
     Limits,
     NamedHost,
+    ScanChoice,
     SharedCell,
     Turns,
     Workload,
     check_user,
 )
-from tare.workloads import KINDS
+from tare.workloads import KINDS, scan_of
 from tare.workloads.kind import Shape, Span, WorkloadKind
 
 _OF_NO_FILE = {"schema", "added_from"}
@@ -118,7 +119,7 @@ class Campaign:
             whole=frozenset(
                 Cell(workload=workload.name, layout=str(setting))
                 for workload, setting in self.cells
-                if setting.alone or setting.levels or self.compares_layouts
+                if setting.experiment or setting.levels or self.compares_layouts
             ),
         )
 
@@ -130,6 +131,8 @@ class Campaign:
     """The rules, fixed before the start, that exclude a trial whatever it measured."""
     intervention: Intervention | None = None
     """What it tests, if ``tare explain`` made it."""
+    choices: tuple[ScanChoice, ...] = ()
+    """Options that the file leaves open, as native runs chose them before the first trial."""
 
     def limits_of(self, environment: Environment, limits: Limits) -> Limits:
         """The limits of one arm: those of the setting, unless a limit is the knob of an intervention."""
@@ -152,13 +155,24 @@ class Campaign:
         """Everything that runs once in each environment and block: a workload and a setting make a cell."""
         return tuple(
             (
-                at_levels(workload, chosen),
+                self._as_chosen(at_levels(workload, chosen), setting),
                 dataclasses.replace(setting, levels=tuple(level for _, level in chosen)),
             )
             for workload in self.workloads
             for chosen in chosen_combinations(self.factors, workload)
             for setting in settings(self.layouts, self.sharings, under_limits(self.limits, chosen))
             if workload.runs_in(setting.layout)
+        )
+
+    def _as_chosen(self, workload: Workload, setting: Setting) -> Workload:
+        """The workload with what was chosen for instances of this size, where it still leaves that open."""
+        own = [choice for choice in self.choices if choice.workload == workload.name]
+        if not own:
+            return workload
+        scan, processors = scan_of(workload, shape_of(setting.layout, setting.limits))
+        options = [choice.options for choice in own if scan and choice.processors == processors]
+        return (
+            dataclasses.replace(workload, options={**workload.options, **options[0]}) if options else workload
         )
 
     @property
@@ -202,14 +216,15 @@ class Campaign:
 
     @property
     def shared_cells(self) -> tuple[SharedCell, ...]:
-        """The cells of sharing experiments in which an instance has company, each with its cell alone."""
+        """The cells of sharing experiments in which an instance or group has company, each with its cell alone."""
         return tuple(
             SharedCell(
                 shared=Cell(workload=workload.name, layout=str(setting)),
-                alone=Cell(workload=workload.name, layout=setting.by_itself),
+                alone=Cell(workload=workload.name, layout=setting.alone(sharing)),
             )
             for workload, setting in self.cells
-            if setting.alone and str(setting) != setting.by_itself
+            for sharing in self.sharings
+            if sharing.has_company_in(setting)
         )
 
     @property
@@ -294,7 +309,13 @@ def _check_kept(
         if environment.technology not in providers:
             raise ValueError(f"this version has no technology {environment.technology!r}")
     ordered = [order.workload for order in campaign.orders]
-    for workload in (*campaign.workloads, *campaign.neighbours, *ordered):
+    chosen = [
+        dataclasses.replace(workload, options={**workload.options, **choice.options})
+        for workload in campaign.workloads
+        for choice in campaign.choices
+        if choice.workload == workload.name
+    ]
+    for workload in (*campaign.workloads, *chosen, *campaign.neighbours, *ordered):
         if workload.kind not in kinds:
             raise ValueError(f"this version has no workload {workload.kind!r}")
         kinds[workload.kind].options_model.model_validate(dict(workload.options))

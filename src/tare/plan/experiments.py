@@ -10,7 +10,7 @@ from tare.plan.entries import Entry, tables, validated
 from tare.plan.order import Order
 from tare.plan.problems import Problem, nearest, printable, shown
 from tare.plan.schema import Host, NeighbourTable, OrderTable, SharingTable, size_problem
-from tare.plan.sharing import NATIVE_ENVIRONMENT, Company, Sharing, alone_of
+from tare.plan.sharing import NATIVE_ENVIRONMENT, Company, Sharing, alone_of, is_several
 from tare.plan.toml_lines import Path
 from tare.records import NATIVE, Environment, Layout, Workload
 from tare.workloads.kind import WorkloadKind
@@ -183,32 +183,32 @@ class _SharingReader:
 
 
 def _unlike(alone: Layout, together: Sequence[Layout], path: Path) -> Iterator[Problem]:
-    """Find why the instances of ``together`` differ from the instance of ``alone``."""
-    if alone.instances > 1:
-        text = f"{alone} has {alone.instances} instances; write the layout of one by itself"
-        yield Problem((*path, "alone"), text)
-        return
+    """Find the layouts of ``together`` that are not several of ``alone``."""
     for position, layout in enumerate(together):
+        if is_several(layout, alone):
+            continue
         if layout.instances == 1:
             text = f"{layout} has one instance, so it has no company"
-        elif alone_of(layout) != alone:
-            text = f"an instance of {layout} by itself is {alone_of(layout)}, not {alone}"
+        elif alone.instances > 1:
+            twice = Layout(nodes=2 * alone.nodes, processors=alone.processors, instances=2 * alone.instances)
+            text = f"{layout} is not several groups of {alone}; two at once are {twice}"
         else:
-            continue
+            text = f"an instance of {layout} by itself is {alone_of(layout)}, not {alone}"
         yield Problem((*path, "together", position), text)
 
 
 def _repetitions(sharings: Sequence[tuple[int, Sharing]]) -> Iterator[Problem]:
-    seen: dict[str, int] = {}
+    seen: dict[tuple[Layout, str], int] = {}
     for position, sharing in sharings:
         companies = [str(layout) for layout in sharing.together]
         if sharing.neighbour:
             companies.append(f"{sharing.alone}+{sharing.neighbour}")
         for company in companies:
-            if company in seen:
-                text = f"{company} is already in sharing[{seen[company] + 1}]; keep it once"
+            pair = sharing.alone, company
+            if pair in seen:
+                text = f"{company} is already in sharing[{seen[pair] + 1}]; keep it once"
                 yield Problem(("sharing", position), text)
-            seen[company] = position
+            seen[pair] = position
 
 
 def _idle(

@@ -10,6 +10,7 @@ from tare.units import format_byte
 
 _QUICK_RTO_S = 0.005
 _LARGER = 8
+_VARIABLES, _PRELOADS = "variables", ("LD_PRELOAD=", "LD_AUDIT=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +169,19 @@ def sandbox(subject: KnobSubject) -> Turned | str:
     if subject.environment.options.get("form") == "sandbox":
         return "it is run from a sandbox already"
     return with_options(subject, {"form": "sandbox"}, "the SIF", "from a sandbox")
+
+
+def preload_off(subject: KnobSubject) -> Turned | str:
+    """Take the variables away by which the loader adds libraries to each program (ld.so(8))."""
+    own = subject.environment.technology
+    if _VARIABLES not in subject.provider.option_names:
+        return f"{own} has no option {_VARIABLES}"
+    stated = subject.environment.options.get(_VARIABLES, [])
+    kept = [entry for entry in stated if not entry.startswith(_PRELOADS)] if isinstance(stated, list) else []
+    if kept == stated:
+        return f"its {_VARIABLES} load no library into every program"
+    what = ("a library loaded into every program", "without it")
+    return with_options(subject, {_VARIABLES: kept or None}, *what)
 
 
 def clock(subject: KnobSubject) -> Turned | str:

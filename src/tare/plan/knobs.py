@@ -104,6 +104,11 @@ KNOBS: Mapping[str, Knob] = {
             about="Tare's layer for an engine's storage",
             turn=knob_turns.tare_storage,
         ),
+        Knob(
+            name="preload-off",
+            about="no library that is loaded into every program",
+            turn=knob_turns.preload_off,
+        ),
         Knob(name="sandbox", about="Apptainer from a sandbox instead of a SIF", turn=knob_turns.sandbox),
     )
 }

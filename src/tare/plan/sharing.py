@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sharing experiments: the same instance alone and with company; what each of their trials may use."""
+"""Sharing experiments: the same instance or group alone and with company; what each of their trials may use."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,12 +33,12 @@ class Company:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sharing:
-    """One ``[[sharing]]`` table: an instance, and all the company with which it is compared to itself alone."""
+    """One ``[[sharing]]`` table: what runs alone, and all the company with which it is compared to itself alone."""
 
     alone: Layout
-    """Layout of one instance."""
+    """Layout of one instance, or of a group of them."""
     together: tuple[Layout, ...] = ()
-    """Layouts of several such instances."""
+    """Layouts of several such instances or groups."""
     neighbour: Company | None = None
 
     def __str__(self) -> str:
@@ -49,8 +49,20 @@ class Sharing:
         """Memory of an instance if everything that runs at once must fit into ``memory_byte``."""
         shares = [memory_byte // layout.instances for layout in self.together]
         if self.neighbour:
-            shares.append(memory_byte * self.alone.nodes // (self.alone.nodes + self.neighbour.count))
+            nodes = self.alone.nodes + self.neighbour.count
+            shares.append(memory_byte * self.alone.nodes // nodes // self.alone.instances)
         return min(shares)
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """Alone first."""
+        return self.alone, *self.together
+
+    def has_company_in(self, setting: "Setting") -> bool:
+        """Whether the setting is one of this table's with company."""
+        if setting.company is not None:
+            return setting.layout == self.alone and setting.company == self.neighbour
+        return setting.layout in self.together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +72,8 @@ class Setting:
     layout: Layout
     limits: Limits
     company: Company | None = None
-    alone: Layout | None = None
-    """The layout of the same instance alone; ``None`` outside sharing experiments."""
+    experiment: Layout | None = None
+    """The first layout of the sharing experiment to which it belongs; ``None`` outside of any."""
     levels: tuple[Level, ...] = ()
     """Of the campaign's factors."""
 
@@ -69,10 +81,14 @@ class Setting:
         company = "" if self.company is None else f"+{self.company}"
         return f"{self.layout}{company}{levels_text(self.levels)}"
 
+    def alone(self, sharing: Sharing) -> str:
+        """The setting without the company that it has by this table."""
+        return f"{sharing.alone}{levels_text(self.levels)}"
+
     @property
-    def by_itself(self) -> str:
-        """The setting of the same instance alone; the setting itself outside sharing experiments."""
-        return str(self) if self.alone is None else f"{self.alone}{levels_text(self.levels)}"
+    def close_to(self) -> str:
+        """The same for all settings whose trials are to be close in time, as they are compared with each other."""
+        return str(self) if self.experiment is None else f"{self.experiment}{levels_text(self.levels)}"
 
     @property
     def neighbour_node(self) -> tuple[Layout, Limits]:
@@ -88,6 +104,26 @@ def alone_of(layout: Layout) -> Layout:
     return Layout(nodes=nodes, processors=processors, instances=1)
 
 
+def is_several(layout: Layout, alone: Layout) -> bool:
+    """Whether it is several of ``alone``.
+
+    Of its instance, of its whole group of nodes and instances, or of its instances in the same nodes.
+    """
+    if layout.instances <= alone.instances or layout.instances % alone.instances:
+        return False
+    if alone.instances == 1 and alone_of(layout) == alone:
+        return True
+    groups = layout.instances // alone.instances
+    as_many_nodes = layout.nodes == groups * alone.nodes and layout.processors == alone.processors
+    return as_many_nodes or is_fuller(layout, alone)
+
+
+def is_fuller(layout: Layout, alone: Layout) -> bool:
+    """Whether it is the same nodes with more instances, each of which has fewer processors."""
+    same = layout.nodes == alone.nodes and layout.processors == alone.processors
+    return same and layout.instances > alone.instances and not alone.cooperative
+
+
 def settings(layouts: Sequence[Layout], sharings: Sequence[Sharing], limits: Limits) -> tuple[Setting, ...]:
     """All layouts, then all neighbours.
 
@@ -98,12 +134,9 @@ def settings(layouts: Sequence[Layout], sharings: Sequence[Sharing], limits: Lim
 
 
 def _by_layout(layouts: Sequence[Layout], sharings: Sequence[Sharing], limits: Limits) -> Iterator[Setting]:
-    shared = {layout for sharing in sharings for layout in (sharing.alone, *sharing.together)}
     for layout in layouts:
-        if layout in shared:
-            alone = alone_of(layout)
-            own = _scaled(limits, alone, layout.instances, sharings)
-            yield Setting(layout=layout, limits=own, alone=alone)
+        if linked := _linked(layout, sharings):
+            yield Setting(layout=layout, limits=_scaled(limits, layout, linked), experiment=linked[0].alone)
         else:
             yield Setting(layout=layout, limits=limits.of(layout))
 
@@ -111,16 +144,27 @@ def _by_layout(layouts: Sequence[Layout], sharings: Sequence[Sharing], limits: L
 def _by_neighbour(sharings: Sequence[Sharing], limits: Limits) -> Iterator[Setting]:
     for sharing in sharings:
         if sharing.neighbour:
-            alone = sharing.alone
-            own = _scaled(limits, alone, 1, sharings)
-            yield Setting(layout=alone, limits=own, company=sharing.neighbour, alone=alone)
+            linked = _linked(sharing.alone, sharings)
+            yield Setting(
+                layout=sharing.alone,
+                limits=_scaled(limits, sharing.alone, linked),
+                company=sharing.neighbour,
+                experiment=linked[0].alone,
+            )
 
 
-def _scaled(limits: Limits, alone: Layout, instances: int, sharings: Sequence[Sharing]) -> Limits:
-    """Scale the limits; tables with the same instance are one experiment, with the same memory in all of them."""
+def _linked(layout: Layout, sharings: Sequence[Sharing]) -> Sequence[Sharing]:
+    """The tables that the layout belongs to, and those that share a layout with them: one experiment."""
+    known, linked = {layout}, list[Sharing]()
+    while len(grown := [each for each in sharings if known.intersection(each.layouts)]) > len(linked):
+        linked = grown
+        known.update(*(each.layouts for each in linked))
+    return linked
+
+
+def _scaled(limits: Limits, layout: Layout, linked: Sequence[Sharing]) -> Limits:
+    """Scale the limits: an instance has the same memory throughout an experiment."""
     if limits.node_memory_byte is not None:
-        return replace(limits, memory_byte=instances * alone.nodes * limits.node_memory_byte)
-    shares = [
-        sharing.instance_memory_byte(limits.memory_byte) for sharing in sharings if sharing.alone == alone
-    ]
-    return replace(limits, memory_byte=instances * min(shares))
+        return limits.of(layout)
+    share_byte = min(sharing.instance_memory_byte(limits.memory_byte) for sharing in linked)
+    return replace(limits, memory_byte=layout.instances * share_byte)

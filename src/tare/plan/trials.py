@@ -91,7 +91,7 @@ def refuse_misnamed(trials: Iterable[Trial]) -> None:
 
 def _joined(cells: Sequence[_Cell]) -> list[_Cell]:
     """Move the cells of a sharing experiment to the first of them; everything else keeps its order."""
-    experiments = [(workload.name, setting.by_itself) for workload, setting in cells]
+    experiments = [(workload.name, setting.close_to) for workload, setting in cells]
     order = sorted(range(len(cells)), key=lambda place: experiments.index(experiments[place]))
     return [cells[place] for place in order]
 
@@ -124,6 +124,6 @@ def _trial(campaign: Campaign, seed: int, block: int, slot: int, cell: _Cell, ar
 
 def turns_of(campaign: Campaign, workload: Workload, setting: Setting) -> Turns | None:
     """``None`` for a trial with company, or one that repeats its command within one start of the nodes."""
-    if setting.alone is not None or setting.company is not None or workload.iterations > 1:
+    if setting.experiment is not None or workload.iterations > 1:
         return None
     return None if workload.way is Way.WHOLE else campaign.turns

@@ -54,7 +54,7 @@ from tare.records.attribution import (
 )
 from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
-from tare.records.capacity import Capacity, CapacityStep
+from tare.records.capacity import Capacity, CapacityStep, exceeding, fitting
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
 from tare.records.comparisons import (
     AcrossWorkloads,
@@ -150,6 +150,7 @@ from tare.records.planned import (
     OptionValue,
     Ordering,
     Range,
+    ScanChoice,
     Series,
     Spread,
     Storage,
@@ -337,6 +338,7 @@ __all__ = [
     "Ruling",
     "RunFacts",
     "Sample",
+    "ScanChoice",
     "Scope",
     "Seen",
     "Series",
@@ -387,6 +389,8 @@ __all__ = [
     "Word",
     "Workload",
     "check_user",
+    "exceeding",
+    "fitting",
     "is_without_load",
     "levels_text",
 ]

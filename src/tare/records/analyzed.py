@@ -161,6 +161,10 @@ class SharingLoss:
     typical: Estimate
     """How much more time the same work takes than alone, over all instances (mean of their logarithms)."""
     word: Word
+    """Holds together with all other losses of its family."""
+    alone: Word
+    """The word if it were the campaign's only loss."""
+    standing: Standing
     each: tuple[Estimate, ...]
     """The same for each instance."""
     variations: tuple[Estimate, ...]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many neighbours an instance bears: what ``tare capacity`` finds out (docs/capacity.md)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tare.records.looks import Ruling
@@ -19,6 +20,8 @@ class CapacityStep:
     """Whether the loss exceeds the limit."""
     withheld: bool = False
     """Whether the host was too busy for any decision."""
+    lost: str = ""
+    """Why there is no loss, such as what made its trials fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +40,25 @@ class Capacity:
 
     @property
     def fits(self) -> int:
-        """The largest number shown to fit; 0: none."""
-        return max((step.neighbours for step in self.steps if step.ruling is Ruling.KEPT), default=0)
+        """The largest number shown to fit, below any that was shown not to; 0: none."""
+        return fitting({step.neighbours: step.ruling for step in self.steps})
 
     @property
     def exceeds(self) -> int | None:
         """The smallest number shown not to fit; ``None``: none."""
-        return min((step.neighbours for step in self.steps if step.ruling is Ruling.EXCEEDED), default=None)
+        return exceeding({step.neighbours: step.ruling for step in self.steps})
+
+
+def exceeding(rulings: Mapping[int, Ruling]) -> int | None:
+    """The smallest number of neighbours shown not to fit; ``None``: none."""
+    return min((count for count, ruling in rulings.items() if ruling is Ruling.EXCEEDED), default=None)
+
+
+def fitting(rulings: Mapping[int, Ruling]) -> int:
+    """The largest number shown to fit; 0: none.
+
+    Numbers above one that was shown not to fit do not count: an answer by chance must not promise more.
+    """
+    least = exceeding(rulings)
+    kept = (count for count, ruling in rulings.items() if ruling is Ruling.KEPT)
+    return max((count for count in kept if least is None or count < least), default=0)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tare.records.busy import HostLoad
 from tare.records.integrity import Seen
-from tare.records.planned import Trial
+from tare.records.planned import ScanChoice, Trial
 from tare.records.signals import Signal
 from tare.records.turns import TurnsTaken
 
@@ -301,3 +301,5 @@ class Session:
     """For each command, if the host's own files take part; empty otherwise."""
     hosts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Name → the facts of a host of the campaign's list, as ``host`` has them of the one on which Tare runs."""
+    choices: tuple[ScanChoice, ...] = ()
+    """Options that native runs chose before the first trial."""

@@ -158,6 +158,12 @@ class Layout:
             self, nodes=self.hosts, processors=self.total_processors // self.hosts, spread=Spread.PACKED
         )
 
+    def instances_in(self, node: int) -> tuple[int, ...]:
+        """Numbers of a node's instances: independent ones are dealt out in turn, a cooperative one spans neighbours."""
+        if self.cooperative:
+            return (node * self.instances // self.nodes,)
+        return tuple(range(node, self.instances, self.nodes))
+
     def __str__(self) -> str:
         scattered = " scattered" if self.spread is Spread.SCATTERED else ""
         on = f" on {self.hosts}{scattered}" if self.hosts > 1 or scattered else ""
@@ -219,6 +225,20 @@ class Workload:
 
     def runs_in(self, layout: Layout) -> bool:
         return self.layouts is None or str(layout) in self.layouts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanChoice:
+    """Options of a workload that the campaign left open, as native runs before the first trial chose them."""
+
+    workload: str
+    processors: int
+    """It holds for instances that use so many, in every environment."""
+    options: Mapping[str, OptionValue]
+    said: str
+    """What was compared, and by how much the choice is better."""
+    medians: Mapping[str, float] = field(default_factory=dict)
+    """Candidate in words → median of the kind's primary metric."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

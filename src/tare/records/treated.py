@@ -82,7 +82,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCell:
-    """A cell whose instance has company, and the cell of the same instance alone (docs/sharing.md)."""
+    """A cell whose instance or group has company, and the cell of the same alone (docs/sharing.md)."""
 
     shared: Cell
     alone: Cell
@@ -117,7 +117,8 @@ class SharingSummary:
     blocks: tuple[int, ...]
     """Numbers of the complete blocks."""
     log_losses: tuple[tuple[float, ...], ...]
-    """Per block and instance ln(time per work with company) - ln(time per work alone); above 0 is a loss."""
+    """Per block and instance ln(time per work with company) - ln(time per work of the instance in its place alone);
+    above 0 is a loss."""
     log_times: tuple[tuple[float, ...], ...]
     """Per block and instance ln(time per work with company) in a single trial, which for native is the first of two."""
     beyond_native: tuple[float, ...]

@@ -22,7 +22,7 @@ def step_said(step: CapacityStep) -> str:
     if step.withheld:
         return f"{count}: too busy to tell"
     if step.loss is None:
-        return f"{count}: no block is whole"
+        return f"{count}: no block is whole: {step.lost}"
     loss = f"{point_percent(step.loss)}, {interval_percent(step.loss)}"
     return f"{count}: {loss} (n = {step.loss.n}): {_WORD[step.ruling]}"
 
@@ -45,6 +45,7 @@ class CapacityStepShape(JsonShape):
     )
     ruling: ByName[Ruling] = key("whether the loss exceeds the limit")
     withheld: bool = key("whether the host was too busy for any decision")
+    lost: str = key("why there is no loss; empty if there is one")
 
 
 class CapacityShape(JsonShape):

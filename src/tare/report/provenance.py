@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tare.drawing.words import counted, moment
-from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome
+from tare.records import NATIVE, Analysis, Bounds, OptionValue, Outcome, ScanChoice
 from tare.report.calibration import citation
 from tare.report.shape import JsonShape, key
 from tare.units import MINUS, format_byte, format_duration
@@ -70,10 +70,15 @@ def session_facts(analysis: Analysis) -> tuple[Fact, ...]:
         Fact("Tare", _unique(session.tare_version for session in sessions)),
         Fact("image", _unique(session.image_name for session in sessions)),
         Fact("image digest", _unique(images)),
+        Fact("chosen by a scan", _unique(_choice(each) for session in sessions for each in session.choices)),
         Fact("journal", _journal_facts(analysis) if sessions else ()),
         Fact("calibration", (citation(analysis.calibration),) if analysis.sessions else ()),
     ]
     return tuple(fact for fact in facts if fact.values)
+
+
+def _choice(choice: ScanChoice) -> str:
+    return f"{choice.workload} with {counted(choice.processors, 'processor')}: {choice.said}"
 
 
 def _journal_facts(analysis: Analysis) -> tuple[str, ...]:

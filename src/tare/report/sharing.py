@@ -29,11 +29,14 @@ from tare.records import NATIVE, Analysis, Direction, SharedCell, SharingLoss, S
 from tare.report.arrange import layout_of, place
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, key, without_interval
+from tare.report.trust import alone_said
+from tare.report.verdicts import StandingShape
 
 EXPLANATION = (
     "How much more time the same work takes an instance with company than alone, "
     "in the same environment and block"
 )
+_OF_GROUPS = "An instance of a group is compared with the one in its place when its group is alone."
 _FAIRNESS = (
     "Spread: (most - least) / mean of the instances' times per work; Jain's index is 1 when all rates are equal; "
     "noise alone makes some spread. Skew: median and longest delay of an instance's start after the first. "
@@ -74,10 +77,13 @@ def shared_metrics(analysis: Analysis) -> tuple[SharedMetric, ...]:
 
 
 def company_note(cells: SharedCell) -> str:
-    """Such as "2 instances in one node"."""
+    """Such as "2 instances in one node", or "2 groups of 2 instances"."""
+    layout, alone = layout_of(cells.shared), layout_of(cells.alone)
+    group = f"{alone.instances} instances"
     if "+" in cells.shared.layout:
-        return "one instance beside a neighbour"
-    layout = layout_of(cells.shared)
+        return f"{'one instance' if alone.instances == 1 else f'a group of {group}'} beside a neighbour"
+    if alone.instances > 1 and layout.nodes > alone.nodes:
+        return f"{layout.nodes // alone.nodes} groups of {group}"
     return f"{layout.instances} instances in {'one node' if layout.nodes == 1 else f'{layout.nodes} nodes'}"
 
 
@@ -132,7 +138,11 @@ class LossShape(JsonShape):
         "how much more time the same work takes with company, all instances joined; above 0 is a loss",
         "typical",
     )
-    word: ByName[Word] = key("as in a verdict")
+    word: ByName[Word] = key(
+        "as in a verdict, by the declared margin: it holds together with the other losses"
+    )
+    by_itself: ByName[Word] = key("the word if it were the campaign's only loss", "alone")
+    standing: StandingShape = key("the loss among all losses of its family")
     withheld: Withheld | None = key("as in a verdict")
     each: list[EstimateShape] = key("the same for each instance, by its number")
     variations: list[EstimateShape] = key(
@@ -171,14 +181,27 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
         width = name_width(
             (loss.summary.environment for loss in metric.losses), console.width - _FIGURES_WIDTH
         )
-        console.print(_title(metric), _losses(metric, width), *_beyond_native(metric), sep="\n")
+        below = (*_only_by_themselves(metric), *_beyond_native(metric))
+        console.print(_title(metric), _losses(metric, width), *below, sep="\n")
         if metric.several:
             console.print("", _fairness(metric, width), *_variations(metric), sep="\n")
-    if any(metric.several for metric in shown):
-        console.print(Text(f"\n{_FAIRNESS}", style="dim"))
+    for said in filter(None, (jointly_said(shown), _FAIRNESS * any(metric.several for metric in shown))):
+        console.print(Text(f"\n{said}", style="dim"))
     if hidden := len(metrics) - len(shown):
         hint = f"sharing by {counted(hidden, 'other metric')} hidden; --all shows every row"
         console.print(Text(f"\n{hint}", style="dim"))
+
+
+def jointly_said(metrics: Sequence[SharedMetric]) -> str:
+    """What holds together, and what an instance of a group is compared with."""
+    sizes = {loss.standing.size for metric in metrics if metric.primary for loss in metric.losses}
+    said = [_OF_GROUPS] if any(layout_of(metric.cells.alone).instances > 1 for metric in metrics) else []
+    if (size := max(sizes, default=1)) > 1:
+        said.append(
+            f"The {size} verdicts by primary metrics hold together: the chance that any of them is wrong is at most "
+            "5 % (Holm). Each interval holds by itself."
+        )
+    return " ".join(said)
 
 
 def _title(metric: SharedMetric) -> Text:
@@ -204,6 +227,12 @@ def _losses(metric: SharedMetric, width: int) -> Table:
         figures = (point_percent(loss.typical), interval_percent(loss.typical))
         printed.add_row(name_cell(loss.summary.environment, width), *figures, word, str(loss.typical.n))
     return printed
+
+
+def _only_by_themselves(metric: SharedMetric) -> Iterable[Text]:
+    for loss in metric.losses:
+        if said := alone_said(loss).removeprefix("; "):
+            yield Text(f" {one_line(loss.summary.environment)} {said}, not among all losses", style="dim")
 
 
 def _beyond_native(metric: SharedMetric) -> Iterable[Text]:
@@ -258,6 +287,8 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:
         shared=metrics,
         margin=analysis.margin,
         company_note=company_note,
+        jointly_said=jointly_said(metrics),
+        alone_said=alone_said,
         skew_said=skew_said,
         index=index,
         index_interval=index_interval,

@@ -20,6 +20,7 @@ from tare.records import (
     Estimate,
     Family,
     Overhead,
+    SharingLoss,
     VarianceSplit,
     Verdict,
     Word,
@@ -53,7 +54,7 @@ class Remark:
     """Whether the interval is wider for it."""
 
 
-def alone_said(verdict: Verdict) -> str:
+def alone_said(verdict: Verdict | SharingLoss) -> str:
     """Such as "; by itself slower": the word that did not hold among all claims; else empty."""
     if verdict.alone in (None, Word.UNDECIDED) or verdict.alone is verdict.word:
         return ""

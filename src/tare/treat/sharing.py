@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from tare.records import NATIVE, Cell, Outcome, Sample, SharedCell, SharingSummary, Status
+from tare.records import NATIVE, Cell, Layout, Outcome, Sample, SharedCell, SharingSummary, Status
 from tare.treat.aggregate import log_time_per_work, over_iterations, usable
 from tare.treat.pairing import Metric, blocks_left_out, by_metric, cell_of
 
@@ -25,6 +25,7 @@ class _Table:
     """By environment, block and replicate."""
     skews_s: dict[str, list[float]] = field(default_factory=dict)
     """By environment; its keys are all environments with a trial here."""
+    layout: Layout | None = None
 
 
 def sharing_summaries(
@@ -55,6 +56,7 @@ def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
     """Add an outcome; ``whole``: no rule excluded a trial of its block because the host was disturbed."""
     trial = outcome.trial
     table.begun.add(trial.block)
+    table.layout = trial.layout
     skews_s = table.skews_s.setdefault(trial.environment.name, [])
     if outcome.status is not Status.OK or not whole:
         return
@@ -132,13 +134,31 @@ def _of_pair(
 
 
 def _losses(shared: _Table, alone: _Table, environment: str, metric: Metric) -> dict[int, _Logs]:
-    """Log-ratio of each instance with company to the one alone, per complete block."""
+    """Log-ratio of each instance with company to its twin alone, per complete block."""
     beside, single = _blocks(shared, environment, metric), _blocks(alone, environment, metric)
+    if shared.layout is None or alone.layout is None:
+        return {}
+    twins = twins_alone(shared.layout, alone.layout)
     return {
-        block: tuple(log - _mean(single[block])[0] for log in _mean(beside[block]))
+        block: tuple(
+            log - _mean(single[block])[twin] for log, twin in zip(_mean(beside[block]), twins, strict=True)
+        )
         for block in beside
         if block in single
     }
+
+
+def twins_alone(shared: Layout, alone: Layout) -> tuple[int, ...]:
+    """For each instance with company the number of the one in its place alone; each stands for equally many.
+
+    Of several groups the nodes correspond in turn, and in a node its instances.
+    """
+    twins: dict[int, int] = {}
+    for node in range(shared.nodes):
+        places = alone.instances_in(node % alone.nodes)
+        for position, instance in enumerate(shared.instances_in(node)):
+            twins[instance] = places[position % len(places)]
+    return tuple(twins[instance] for instance in range(shared.instances))
 
 
 def _blocks(table: _Table, environment: str, metric: Metric) -> dict[int, list[_Logs]]:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from tare.on_demand import OnDemand
 from tare.records import Range, Workload
-from tare.workloads.kind import Piece, WorkloadKind
+from tare.workloads.kind import Piece, Scan, Shape, WorkloadKind
+from tare.workloads.part_used import part_used
 
 KINDS: Mapping[str, WorkloadKind] = OnDemand(
     __name__,
@@ -32,6 +33,7 @@ KINDS: Mapping[str, WorkloadKind] = OnDemand(
         "iozone": "iozone:Iozone",
         "iperf3": "iperf3:Iperf3",
         "sockperf": "sockperf:Sockperf",
+        "connections": "connections:Connections",
         "command": "command:AnyCommand",
         "fake": "fake:FakeWorkload",
     },
@@ -62,6 +64,16 @@ def ranges_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> 
     """The figures over ranges of its curves: the kind's, then the campaign's, which replace those of their name."""
     usual = _usual_ranges(workload, kinds)
     return tuple({each.name: each for each in (*usual, *workload.ranges)}.values())
+
+
+def scan_of(
+    workload: Workload, shape: Shape, kinds: Mapping[str, WorkloadKind] = KINDS
+) -> tuple[Scan | None, int]:
+    """What native runs are to choose for an instance of this shape, and how many processors it uses."""
+    kind = kinds[workload.kind]
+    options = kind.options_model.model_validate(dict(workload.options))
+    used = part_used(options, shape)
+    return kind.scan(options, used), used.processors
 
 
 def _usual_ranges(workload: Workload, kinds: Mapping[str, WorkloadKind]) -> tuple[Range, ...]:

@@ -18,10 +18,17 @@ from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.hpcc import BlasOptions, blas_facts, blas_variables
 from tare.workloads.hpcc.checks import THRESHOLD
 from tare.workloads.hpcc.input import BYTE_PER_WORD, check_fits, problem_size, process_grid
-from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
+from tare.workloads.kind import Job, Options, Output, Scan, Shape, WorkloadKind, own
 
 MOST_FILLED = 0.9
 """Fraction of the memory that everything may take when Tare chooses N."""
+USUAL_BLOCK_SIZE = 192
+_BLOCK_SIZES = (USUAL_BLOCK_SIZE, 64, 96, 128, 256)
+"""Candidates of a scan: from half a kibibyte to two of a row, the range of HPL's tuning guide."""
+_COMMON_MULTIPLE = 768
+"""Of these block sizes: with such an N none has a last block that is smaller."""
+_FLOP_PER_S = 4e10
+"""Of a processor, as fitted on two of 2024."""
 _PROCESS_BYTE = 24 * MEBIBYTE
 """Memory of a process without the matrix and its buffers: twice what Open MPI 4.1.4 and OpenBLAS 0.3.21 took."""
 _Count = Annotated[int, Field(gt=0)]
@@ -35,9 +42,15 @@ class HplOptions(BlasOptions):
     """Fraction of the instance's memory for the matrix."""
     problem_size: _Count | None = None
     """N itself, instead of a fraction of the memory."""
-    block_size: Annotated[int, Field(gt=0, le=4096)] = 192
+    block_size: Annotated[int, Field(gt=0, le=4096)] | None = None
+    """NB; ``None``: chosen by a scan, with P, if that is open too; else 192."""
     process_rows: _Count | None = None
-    """P of the grid of P by Q ranks; ``None``: as near to square as they can be, with P ≤ Q."""
+    """P of the grid of P by Q ranks; ``None``: chosen by a scan, with NB; else as near to square as can be, P ≤ Q."""
+
+    @property
+    def block(self) -> int:
+        """NB, where no scan chose it."""
+        return self.block_size or USUAL_BLOCK_SIZE
 
 
 class HplResult(BaseModel):
@@ -63,20 +76,35 @@ class Hpl(WorkloadKind):
     primary_metric = "hpl_flop_per_s"
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
-        """Guess from N: the matrix is made twice, and factored at a rate fitted on two processors of 2024."""
+        """Guess from N: the matrix is made twice, and factored."""
         size = _size(own(HplOptions, options), shape)
-        return 0.5 + (6e-9 * size**2 + 2 / 3 * size**3 / 4e10) / shape.processors
+        return 0.5 + (6e-9 * size**2 + 2 / 3 * size**3 / _FLOP_PER_S) / shape.processors
+
+    def scan(self, options: Options, shape: Shape) -> Scan | None:
+        """NB and the grid, where both are open, by systems that take about a second."""
+        chosen, ranks = own(HplOptions, options), shape.processors
+        if chosen.block_size is not None or chosen.process_rows is not None:
+            return None
+        usual, _ = process_grid(ranks)
+        grids = [rows for rows in range(usual, 0, -1) if ranks % rows == 0]
+        largest = min(_size(chosen, shape), int((1.5 * _FLOP_PER_S * ranks) ** (1 / 3)))
+        return Scan(
+            candidates=tuple(
+                {"block_size": block, "process_rows": rows} for rows in grids for block in _BLOCK_SIZES
+            ),
+            problem={"problem_size": largest // _COMMON_MULTIPLE * _COMMON_MULTIPLE or largest},
+        )
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(HplOptions, options)
         size = _size(chosen, shape)
         rows, columns = _grid(chosen, shape.processors)
-        check_fits(size, shape.memory_byte, "hpl", _buffers_byte(size, chosen.block_size, (rows, columns)))
+        check_fits(size, shape.memory_byte, "hpl", _buffers_byte(size, chosen.block, (rows, columns)))
         variables = blas_variables(chosen.blas_kernel, cpu_flags(), shape.lacking_flags)
         program = f"{shape.tools_directory}/hpl"
         asked = {
             "--size": size,
-            "--block": chosen.block_size,
+            "--block": chosen.block,
             "--process-rows": rows,
             "--process-columns": columns,
         }
@@ -145,7 +173,7 @@ def _size(options: HplOptions, shape: Shape) -> int:
     """N, if nobody chose it, such that the matrix with its buffers and processes leaves a tenth of the memory."""
     if options.problem_size is not None:
         return options.problem_size
-    block, grid = options.block_size, _grid(options, shape.processors)
+    block, grid = options.block, _grid(options, shape.processors)
     left_byte = MOST_FILLED * shape.memory_byte - shape.processors * _PROCESS_BYTE
     size = problem_size(options.memory_fraction * shape.memory_byte, block)
     while size > block and BYTE_PER_WORD * size**2 + _buffers_byte(size, block, grid) > left_byte:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from tare.records import CPU_TIME, NET_OF_LOAD, Coordinate, Range, Sample, Storage, Way
+from tare.records import CPU_TIME, NET_OF_LOAD, Coordinate, OptionValue, Range, Sample, Storage, Way
 
 
 class Options(BaseModel):
@@ -141,6 +141,16 @@ class Piece:
         return (self.metric, self.cpu_metric, self.net_metric) if self.alone else (self.metric,)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """Options that the campaign leaves open, and that native runs choose before the first trial."""
+
+    candidates: tuple[Mapping[str, OptionValue], ...]
+    """Values of the same options; the first are the usual ones, and stay unless others are reliably better."""
+    problem: Mapping[str, OptionValue] = field(default_factory=dict)
+    """Options of these runs only, such as a smaller problem."""
+
+
 class WorkloadKind(Protocol):
     """One kind of workload; the explicit list is in ``workloads/__init__.py``."""
 
@@ -156,6 +166,10 @@ class WorkloadKind(Protocol):
     def ranges(self, options: Options) -> tuple[Range, ...]:
         """The figures that it declares for ranges of its curves, each with a point at least."""
         return ()
+
+    def scan(self, options: Options, shape: Shape) -> Scan | None:
+        """What its primary metric is to choose once for each host; ``None``: the options leave nothing open."""
+        return None
 
     def way(self, options: Options) -> Way:
         """How its program can take turns: a program that reports its own times must not be paused."""

@@ -22,13 +22,8 @@ _LAUNCH_S = 4.0
 _FIRST_S = 0.1
 """When the first message is sent: sockperf wants a time above 0."""
 _MICROSECOND = 1e-6
-_PERCENTILES: Mapping[str, tuple[str, int]] = {
-    "50.000": ("round_trip_p50_s", 100),
-    "90.000": ("round_trip_p90_s", 100),
-    "99.000": ("round_trip_p99_s", 1000),
-    "99.900": ("round_trip_p99_9_s", 10_000),
-}
-"""sockperf's percentile → metric, and how many messages it takes to say something."""
+_PERCENTILES: Mapping[str, str] = {"p50": "50.000", "p90": "90.000", "p99": "99.000", "p99_9": "99.900"}
+"""As sockperf writes them."""
 _TOTAL = re.compile(
     r"\[Total Run\] RunTime=\S+ sec; .*?SentMessages=(\d{1,12}); ReceivedMessages=(\d{1,12})$", re.MULTILINE
 )
@@ -94,7 +89,8 @@ class Sockperf(WorkloadKind):
         _require_whole(chosen, output)
         mean = _MEAN.search(output.stdout)
         times_us = {match[1]: match[2] for match in _PERCENTILE.finditer(output.stdout)}
-        wanted = {name: times_us.get(label) for label, name in _reported(chosen).items()}
+        percentiles = client_server.reported_percentiles("round_trip", chosen.messages)
+        wanted = {name: times_us.get(_PERCENTILES[label]) for label, name in percentiles.items()}
         wanted["round_trip_s"] = mean[1] if mean else None
         times = [_time(name, text, output.stdout) for name, text in wanted.items()]
         return times + list(_delivered(chosen, output.stdout))
@@ -135,11 +131,6 @@ def _delivered(options: SockperfOptions, stdout: str) -> Iterator[Sample]:
     if options.protocol == "udp" and (total := _TOTAL.search(stdout)):
         value = int(total[2]) / int(total[1])
         yield Sample(name="delivered_share", value=value, unit="1", direction=Direction.MORE)
-
-
-def _reported(options: SockperfOptions) -> dict[str, str]:
-    """Those percentiles beyond which at least ten of the messages lie."""
-    return {label: name for label, (name, least) in _PERCENTILES.items() if options.messages >= least}
 
 
 def _time(name: str, text: str | None, stdout: str) -> Sample:

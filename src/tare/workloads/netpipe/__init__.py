@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NetPIPE: the time of a message from one process to another, over its size.
 
-In: two processes, in one node or in two. Out: NPopenmpi's or NPtcp's launch, and its file of bytes and times as curves.
+In: two processes, in one node or in two. Out: NPopenmpi's or NPtcp's launch, and its file of bytes and times as curves;
+over UDP, for which there is no such program, that of native/bounce and its line.
 Snell, Mikler, Gustafson, "NetPIPE: a network protocol independent performance evaluator" (1996); netpipe(1),
 version 3.7.2; docs/netpipe.md.
 """
@@ -19,6 +20,7 @@ from tare.units import MEBIBYTE, format_byte
 from tare.workloads import client_server, excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 from tare.workloads.message_sizes import Bytes
+from tare.workloads.netpipe import datagrams
 from tare.workloads.netpipe.output import parse_points, samples_of
 
 OUTPUT = "np.out"
@@ -31,7 +33,7 @@ _NOBODY_LISTENS = 246
 """NPtcp's exit code when it cannot connect."""
 _LISTEN_LIMIT_S = 30
 _LAUNCH_S = 1.0
-_GUESSED_S = {"mpi": (1e-6, 3e-10), "tcp": (3e-5, 6e-10)}
+_GUESSED_S = {"mpi": (1e-6, 3e-10), "tcp": (3e-5, 6e-10), "udp": (3e-5, 6e-10)}
 """One message within a node on a processor of 2024: seconds, and seconds per byte."""
 _BUFFERS = re.compile(r"^Send and receive buffers are (\d+) and (\d+) bytes$", re.MULTILINE | re.ASCII)
 
@@ -62,11 +64,11 @@ def _steps(smallest: int, largest: int) -> Iterator[tuple[int, int]]:
 class NetpipeOptions(mpi_job.MpiOptions):
     """What is sent, over what, and how often."""
 
-    protocol: Literal["mpi", "tcp"] = "mpi"
+    protocol: Literal["mpi", "tcp", "udp"] = "mpi"
     smallest: Annotated[Bytes, Field(ge=1)] = 1
     """Bytes."""
-    largest: Annotated[Bytes, Field(ge=1, le=128 * MEBIBYTE)] = MEBIBYTE
-    """Bytes; beyond 256 MiB NetPIPE's count of bits overflows."""
+    largest: Annotated[Bytes, Field(ge=1, le=128 * MEBIBYTE)] | None = None
+    """Bytes; ``None``: 1 MiB, or what a datagram can carry. Beyond 256 MiB NetPIPE's count of bits overflows."""
     perturbation: Annotated[int, Field(ge=0)] = 0
     """Also measure this many bytes below and above each size."""
     repetitions: Annotated[int, Field(ge=10, le=1_000_000)] = 200
@@ -75,15 +77,19 @@ class NetpipeOptions(mpi_job.MpiOptions):
 
     @model_validator(mode="after")
     def _check_protocol(self) -> Self:
-        if self.profile and self.protocol == "tcp":
-            raise ValueError("profile = true watches MPI, and protocol = tcp has none")
+        if self.profile and self.protocol != "mpi":
+            raise ValueError(f"profile = true watches MPI, and protocol = {self.protocol} has none")
         return self
 
     @model_validator(mode="after")
     def _check_sizes(self) -> Self:
-        if self.smallest > self.largest:
-            raise ValueError(f"smallest is {self.smallest} bytes, more than largest, {self.largest}")
+        if self.smallest > self.largest_byte:
+            raise ValueError(f"smallest is {self.smallest} bytes, more than largest, {self.largest_byte}")
         sizes = self.sizes
+        if self.protocol == "udp" and sizes[-1] > datagrams.MOST_BYTE:
+            raise ValueError(
+                f"a datagram has at most {datagrams.MOST_BYTE} bytes, not {sizes[-1]}; give a smaller largest"
+            )
         if any(later <= earlier for earlier, later in itertools.pairwise(sizes)):
             raise ValueError(
                 f"with perturbation = {self.perturbation} neighbouring sizes meet; give less, such as 3 or 0"
@@ -91,13 +97,19 @@ class NetpipeOptions(mpi_job.MpiOptions):
         return self
 
     @property
+    def largest_byte(self) -> int:
+        if self.largest is not None:
+            return self.largest
+        return datagrams.MOST_BYTE - self.perturbation if self.protocol == "udp" else MEBIBYTE
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """All message sizes, in bytes."""
-        return message_sizes(self.smallest, self.largest, self.perturbation)
+        return message_sizes(self.smallest, self.largest_byte, self.perturbation)
 
 
 class Netpipe(WorkloadKind):
-    """NPopenmpi and NPtcp as Debian ships them."""
+    """NPopenmpi and NPtcp as Debian ships them, and Tare's own program over UDP."""
 
     name = "netpipe"
     options_model: type[Options] = NetpipeOptions
@@ -115,6 +127,8 @@ class Netpipe(WorkloadKind):
         _check_fits(chosen, shape)
         if chosen.protocol == "tcp":
             return Job(argv=_tcp(chosen, shape), collect=(OUTPUT,))
+        if chosen.protocol == "udp":
+            return datagrams.job(chosen.sizes, TRIALS, chosen.repetitions, shape)
         return Job(
             argv=(*mpi_job.launch(chosen, shape), "NPopenmpi", *_asked(chosen), "-o", OUTPUT),
             program="NPopenmpi",
@@ -124,6 +138,8 @@ class Netpipe(WorkloadKind):
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
         chosen = own(NetpipeOptions, options)
+        if chosen.protocol == "udp":
+            return datagrams.samples(output, chosen.sizes, TRIALS * chosen.repetitions)
         profiled = mpi_job.samples(chosen, output)
         text = output.files.get(OUTPUT)
         if text is None:
@@ -138,6 +154,8 @@ class Netpipe(WorkloadKind):
         }
         if chosen.protocol == "tcp":
             return facts | _socket_buffers(output.stderr)
+        if chosen.protocol == "udp":
+            return facts | datagrams.facts(output)
         return facts | mpi_job.facts(chosen, output)
 
 
@@ -157,7 +175,7 @@ def _check_fits(options: NetpipeOptions, shape: Shape) -> None:
 
 def _asked(options: NetpipeOptions) -> tuple[str, ...]:
     """Arguments that both processes must share."""
-    sizes = ("-l", str(options.smallest), "-u", str(options.largest), "-p", str(options.perturbation))
+    sizes = ("-l", str(options.smallest), "-u", str(options.largest_byte), "-p", str(options.perturbation))
     return (*sizes, "-n", str(options.repetitions))
 
 
