@@ -64,7 +64,6 @@ def test_native_and_environment_are_both_on_the_hosts_and_native_is_a_node_on_ea
 ) -> None:
     done = outcome(image, hosts, tmp_path / "raw", technology, "4c1p1i on 2 scattered")
     assert (done.status, done.reason) == (Status.OK, None)
-    assert done.facts["mpi transport"].startswith("TCP (127.0.0.1)")
     assert set(done.host_times_s) == ({"one", "two"} if technology == "native" else set())
     ranks = (tmp_path / "raw" / "b000-t" / "i0.stdout").read_text().split()
     assert (len(ranks), len(set(ranks))) == (4, nodes)
