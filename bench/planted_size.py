@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from bench.beside.pairs import seconds
 from bench.quiet import Quiet
 from tare.analyze.attribution.sentences import interval
 from tare.environments.native import Native
@@ -85,8 +86,8 @@ class Reference:
         """Whether Tare's interval holds the true size, and both in words."""
         measured, true = verdict.overhead.typical, size.overhead
         return (
-            f"{self.operation} costs {1e6 * true.point * size.native_s:.1f} us more than native's "
-            f"{1e6 * size.native_s:.1f} us: {100 * true.point:.1f} % {interval(true)}; "
+            f"{self.operation} costs {seconds(true.point * size.native_s)} more than native's "
+            f"{seconds(size.native_s)}: {100 * true.point:.1f} % {interval(true)}; "
             f"measured: {100 * measured.point:.1f} % {interval(measured)}: "
             f"{_place(true, measured)}"
         )

@@ -88,7 +88,10 @@ Bind parse_bind(const Words& words) {
     if (access != "ro" && access != "rw") {
         refuse("'" + access + "' is neither 'ro' nor 'rw'");
     }
-    return {.tag = words[1], .target = absolute(words[2]), .writable = access == "rw"};
+    return {.type = words[0] == "bind" ? "9p" : words[0],
+            .tag = words[1],
+            .target = absolute(words[2]),
+            .writable = access == "rw"};
 }
 
 struct Setting {
@@ -114,6 +117,8 @@ const std::map<std::string, Setting>& settings() {
          {2, false, [](Boot& boot, const Words& words) { boot.address = parse_address(words[1]); }}},
         {"gateway", {2, false, [](Boot& boot, const Words& words) { boot.gateway = ip_number(words[1]); }}},
         {"bind", {4, true, [](Boot& boot, const Words& words) { boot.binds.push_back(parse_bind(words)); }}},
+        {"virtiofs",
+         {4, true, [](Boot& boot, const Words& words) { boot.binds.push_back(parse_bind(words)); }}},
         {"work", {2, false, [](Boot& boot, const Words& words) { boot.work = absolute(words[1]); }}},
     };
     return table;

@@ -40,8 +40,9 @@ struct Address {
     unsigned prefix_bits = 0;
 };
 
-/// A directory of the host, by 9p.
+/// A directory of the host.
 struct Bind {
+    std::string type;  ///< 9p or virtiofs.
     std::string tag;
     std::string target;
     bool writable = false;

@@ -90,9 +90,9 @@ void mount_overlay() {
 void mount_bind(const Bind& bind) {
     mount_at(fs::path{root} / fs::path{bind.target}.relative_path(),
              {.source = bind.tag,
-              .type = "9p",
+              .type = bind.type,
               .flags = bind.writable ? 0 : static_cast<unsigned long>(MS_RDONLY),
-              .options = "trans=virtio,version=9p2000.L,msize=262144,cache=mmap"});
+              .options = bind.type == "9p" ? "trans=virtio,version=9p2000.L,msize=262144,cache=mmap" : ""});
 }
 
 /// On the layer itself, not through the overlay, as in containers.

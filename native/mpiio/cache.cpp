@@ -20,7 +20,7 @@ namespace {
 class Mapping {
   public:
     Mapping(int file, std::size_t size_byte)
-        : size_byte_{size_byte}, start_{::mmap(nullptr, size_byte, PROT_READ, MAP_SHARED, file, 0)} {}
+        : size_byte_{size_byte}, start_{::mmap(nullptr, size_byte, PROT_READ, MAP_PRIVATE, file, 0)} {}
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
     Mapping(Mapping&&) = delete;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpiio/cycle.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
+#include "common/file_descriptor.hpp"
+#include "common/system.hpp"
 #include "mpiio/cache.hpp"
 #include "mpiio/file.hpp"
 #include "mpiio/pattern.hpp"
@@ -21,22 +26,26 @@ constexpr std::align_val_t alignment{4096};  // what O_DIRECT wants of memory, a
 /// The part of the work that is one file: of all ranks together, or of this rank's own.
 class Cycle {
   public:
-    Cycle(const Options& options, const World& world, std::string path, const Share& share,
-          const Source& source, Buffer& buffer)
+    Cycle(const Options& options, const World& world, std::string path, const Share& written,
+          std::uint64_t seed, Buffer& buffer)
         : options_{&options},
           world_{&world},
           path_{std::move(path)},
-          share_{share},
-          source_{source},
-          buffer_{&buffer} {}
+          written_{written},
+          read_{written},
+          seed_{seed},
+          buffer_{&buffer} {
+        read_.rank = read_from(written.pattern, written.rank, written.ranks);
+    }
 
     [[nodiscard]] Point write() {
-        for_each_record(
-            [this](std::span<std::byte> record, std::uint64_t place) { fill(record, source_, place); });
+        for_each_record(written_, [this](std::span<std::byte> record, std::uint64_t place) {
+            fill(record, {.seed = seed_, .rank = written_.rank}, place);
+        });
         std::unique_ptr<File> file;
         timed("create", [&] { file = opened(Operation::write); });
         timed("write", [&] {
-            for_each_record([&file](std::span<const std::byte> record, std::uint64_t place) {
+            for_each_record(written_, [&file](std::span<const std::byte> record, std::uint64_t place) {
                 file->write(record, place);
             });
         });
@@ -69,7 +78,7 @@ class Cycle {
 
     void remove() const {
         World::wait_for_all();  // until nobody reads it any more
-        if (!is_shared(share_.pattern) || world_->is_first()) {
+        if (!is_shared(written_.pattern) || world_->is_first()) {
             ::unlink(path_.c_str());
         }
     }
@@ -89,31 +98,32 @@ class Cycle {
         own_.emplace_back(name, MPI_Wtime() - start_s);
     }
 
-    /// Calls `each(record, place)` for the buffer's part of every record and its place in the file.
+    /// Calls `each(record, place)` for the buffer's part of every record of the share and its place in the
+    /// file.
     template <typename Each>
-    void for_each_record(const Each& each) const {
-        for (std::uint64_t number = 0; number < share_.records; ++number) {
-            each(buffer_->all().subspan(number * share_.record_byte, share_.record_byte),
-                 place_of(share_, number));
+    void for_each_record(const Share& share, const Each& each) const {
+        for (std::uint64_t number = 0; number < share.records; ++number) {
+            each(buffer_->all().subspan(number * share.record_byte, share.record_byte),
+                 place_of(share, number));
         }
     }
 
     void fetch(File& file) const {
         for_each_record(
-            [&file](std::span<std::byte> record, std::uint64_t place) { file.read(record, place); });
+            read_, [&file](std::span<std::byte> record, std::uint64_t place) { file.read(record, place); });
     }
 
     void verify() {
         std::uint64_t wrong = 0;
-        for_each_record([&](std::span<const std::byte> record, std::uint64_t place) {
-            wrong += count_wrong(record, source_, place);
+        for_each_record(read_, [&](std::span<const std::byte> record, std::uint64_t place) {
+            wrong += count_wrong(record, {.seed = seed_, .rank = read_.rank}, place);
         });
         point_.wrong_byte = World::sum(wrong);
-        point_.verified_byte = World::sum(share_.size_byte());
+        point_.verified_byte = World::sum(read_.size_byte());
     }
 
     [[nodiscard]] Point finished() {
-        point_.record_byte = share_.record_byte;
+        point_.record_byte = written_.record_byte;
         for (const auto& [name, own_s] : own_) {
             point_.phases.push_back({.name = name, .rank_s = world_->gathered(own_s)});
         }
@@ -123,8 +133,9 @@ class Cycle {
     const Options* options_;
     const World* world_;
     std::string path_;
-    Share share_;
-    Source source_;
+    Share written_;
+    Share read_;
+    std::uint64_t seed_;
     Buffer* buffer_;
     std::vector<std::pair<std::string_view, double>> own_;
     Point point_;
@@ -149,14 +160,33 @@ Point moved(const Options& options, const World& world, const std::string& path,
             std::uint64_t repetition, Buffer& buffer) {
     const bool writes = options.operation == Operation::write;
     // Written anew, a file differs from the one before it; read again, it is the same one.
-    const Source source{.seed = options.seed + (writes ? repetition : 0), .rank = share.rank};
-    Cycle cycle{options, world, path, share, source, buffer};
+    const std::uint64_t seed = options.seed + (writes ? repetition : 0);
+    Cycle cycle{options, world, path, share, seed, buffer};
     Point point = writes ? cycle.write() : cycle.read();
     const bool needed_again = !writes && repetition + 1 < options.repetitions;
     if (!options.keep && !needed_again) {
         cycle.remove();
     }
     return point;
+}
+
+/// Throws on a rank that does not see a file which the first one makes: opening theirs, Open MPI's MPI-IO
+/// would wait for ever (seen with 4.1).
+void require_shared(const World& world, const std::string& path) {
+    const FileDescriptor made{world.is_first() ? ::open(path.c_str(), O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)
+                                               : -1};
+    if (world.is_first() && !made) {
+        throw_errno(path + " cannot be made");
+    }
+    World::wait_for_all();
+    if (::access(path.c_str(), F_OK) != 0) {
+        throw std::runtime_error("the first rank made " + path +
+                                 ", which is not there: the nodes do not share this folder");
+    }
+    World::wait_for_all();
+    if (world.is_first()) {
+        ::unlink(path.c_str());
+    }
 }
 
 }  // namespace
@@ -171,6 +201,9 @@ Buffer::~Buffer() { ::operator delete(all_.data(), alignment); }
 void Buffer::clear() { std::fill(all_.begin(), all_.end(), std::byte{0}); }
 
 std::vector<Point> run(const Options& options, const World& world, const std::string& name) {
+    if (is_shared(options.pattern) && world.ranks() > 1) {
+        require_shared(world, options.directory + '/' + name + "-shared");
+    }
     Buffer buffer{options.size_byte};
     std::vector<Point> points;
     for (const std::uint64_t record_byte : options.records) {

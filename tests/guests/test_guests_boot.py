@@ -39,6 +39,7 @@ def test_a_guest_is_told_all_that_it_can_be_told_one_setting_a_line() -> None:
         binds=(
             GuestBind(tag="bind0", target="/data"),
             GuestBind(tag="bind1", target="/scratch", writable=True),
+            GuestBind(tag="bind2", target="/shared", writable=True, kind="virtiofs"),
         ),
         work="/work",
     )
@@ -54,6 +55,7 @@ def test_a_guest_is_told_all_that_it_can_be_told_one_setting_a_line() -> None:
         "gateway 10.0.2.2",
         "bind bind0 /data ro",
         "bind bind1 /scratch rw",
+        "virtiofs bind2 /shared rw",
         "work /work",
     ]
 

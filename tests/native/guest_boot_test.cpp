@@ -43,6 +43,7 @@ TEST_CASE("all that a guest can be told is understood") {
         "gateway 10.0.2.2\n"
         "bind data /data ro\n"
         "bind scratch /scratch rw\n"
+        "virtiofs shared /shared rw\n"
         "work /mnt/tare\n");
     CHECK(std::get<tare::guest::VirtioPort>(boot.channel).name == "tare");
     CHECK(boot.modules == std::vector<std::string>{"/modules/virtio_pci.ko", "/modules/virtio_blk.ko"});
@@ -55,7 +56,10 @@ TEST_CASE("all that a guest can be told is understood") {
     CHECK(boot.address->number == "198.18.0.10");
     CHECK(boot.address->prefix_bits == 16);
     CHECK(boot.gateway == "10.0.2.2");
-    REQUIRE(boot.binds.size() == 2);
+    REQUIRE(boot.binds.size() == 3);
+    CHECK(boot.binds[0].type == "9p");
+    CHECK(boot.binds[2].type == "virtiofs");
+    CHECK(boot.binds[2].tag == "shared");
     CHECK(boot.binds[0].tag == "data");
     CHECK_FALSE(boot.binds[0].writable);
     CHECK(boot.binds[1].target == "/scratch");

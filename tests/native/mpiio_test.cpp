@@ -54,6 +54,23 @@ TEST_CASE("strided records take turns, segmented ones follow their own rank's") 
     CHECK(file_byte(share) == 30);
 }
 
+TEST_CASE("of a shared file every rank's records are read once, by a rank of another node") {
+    for (const int nodes : {2, 3, 4}) {
+        for (const int in_each : {1, 2, 3}) {
+            const int ranks = nodes * in_each;
+            std::set<int> writers;
+            for (int rank = 0; rank < ranks; ++rank) {
+                const int writer = read_from(Pattern::strided, rank, ranks);
+                CHECK(writer / in_each != rank / in_each);
+                CHECK(read_from(Pattern::own, rank, ranks) == rank);
+                writers.insert(writer);
+            }
+            CHECK(writers.size() == static_cast<std::size_t>(ranks));
+        }
+    }
+    CHECK(read_from(Pattern::segmented, 0, 1) == 0);
+}
+
 TEST_CASE("a byte depends on its place, not on the record that it is in") {
     const Source source{.seed = 7, .rank = 2};
     const auto whole = filled(100, source, 1000);

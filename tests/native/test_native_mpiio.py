@@ -20,12 +20,15 @@ def folder(programs: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(programs: Path, folder: Path, *options: str) -> tuple[int, Mapping[str, Any], str]:
-    """Exit code, the line of results, and the complaints of two ranks."""
-    launch = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "--host", "localhost:2", "-np", "2"]
+def run(
+    programs: Path, folder: Path, *options: str, second: tuple[str, ...] = ()
+) -> tuple[int, Mapping[str, Any], str]:
+    """Exit code, the line of results, and the complaints of two ranks; ``second``: more options for the second."""
+    launch = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "--host", "localhost:2"]
     launch += ["--mca", "plm", "isolated", "--mca", "oob_tcp_if_include", "lo", "--mca", "btl", "vader,self"]
     launch += ["--mca", "mpi_yield_when_idle", "1", "--mca", "pml", "ob1", "--mca", "io", "ompio"]
-    argv = [*launch, str(programs / "mpiio"), *ASKED, *options]
+    rank = ["-np", "1", str(programs / "mpiio"), *ASKED, *options]
+    argv = [*launch, *rank, ":", *rank, *second]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, json.loads(done.stdout or "{}"), done.stderr
 
@@ -55,3 +58,16 @@ def test_a_byte_that_was_changed_on_the_disk_is_found_by_a_later_read(programs: 
     assert code == 1
     assert [point["wrong_byte"] for point in said["points"]] == [1, 0]
     assert "1 of 131072 bytes read in records of 4096 are not those written" in complaint
+
+
+@pytest.mark.parametrize("interface", ["mpi", "posix"])
+def test_ranks_whose_nodes_share_no_folder_say_so_instead_of_verifying_a_file_each(
+    programs: Path, folder: Path, interface: str
+) -> None:
+    (folder / "elsewhere").mkdir()
+    code, said, complaint = run(
+        programs, folder, "--interface", interface, second=("--directory", f"{folder}/elsewhere")
+    )
+    assert (code, said) == (1, {})
+    assert "rank 1: the first rank made" in complaint
+    assert "the nodes do not share this folder" in complaint

@@ -74,6 +74,9 @@ class Docker(Provider):
             return None
         return "the runtime has a kernel of its own, which shows no device of the host"
 
+    def refuse_uncached(self, options: Mapping[str, OptionValue]) -> str | None:
+        return gvisor_node.CACHES if _is_gvisor(options) else None
+
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:
         return engine_arguments.chosen(options)
 

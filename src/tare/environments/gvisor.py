@@ -80,6 +80,9 @@ class Gvisor(Provider):
             check_storage["runsc"] = f"must be the path of a program, but is {program!r}"
         return check_storage
 
+    def refuse_uncached(self, options: Mapping[str, OptionValue]) -> str | None:  # noqa: ARG002 - whatever they are
+        return gvisor_node.CACHES
+
     def configured(self, options: Mapping[str, OptionValue]) -> Self:
         return type(self)(options)
 

@@ -7,6 +7,8 @@ from tare.host.cgroups import Group
 
 MPI_VARIABLES = {"OMPI_MCA_btl_tcp_disable_family": "4"}
 """Open MPI's processes in several nodes connect over IPv6; gVisor does not let them use IPv4 (docs/gvisor.md)."""
+CACHES = "its own kernel accepts O_DIRECT, and yet the host's page cache and its own keep the file"
+"""Seen with runsc of February 2026 (docs/gvisor.md)."""
 
 _NAMES = {"runsc-sandbox", "runsc-gofer"}
 _KVM = "--platform=kvm"

@@ -54,15 +54,22 @@ class DiskLayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestBind:
-    """A directory of the host that the hypervisor offers under ``tag`` (9p over virtio)."""
+    """A directory of the host that the hypervisor offers under ``tag``, over virtio."""
 
     tag: str
     target: str
     """Where the guest sees it."""
     writable: bool = False
+    kind: str = "9p"
+    """Or ``virtiofs``."""
 
     def words(self) -> list[str]:
-        return [self.tag, self.target, "rw" if self.writable else "ro"]
+        return [
+            "bind" if self.kind == "9p" else self.kind,
+            self.tag,
+            self.target,
+            "rw" if self.writable else "ro",
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +106,7 @@ class Boot:
             yield ["address", self.address]
         if self.gateway is not None:
             yield ["gateway", self.gateway]
-        yield from (["bind", *bind.words()] for bind in self.binds)
+        yield from (bind.words() for bind in self.binds)
         yield ["work", self.work]
 
 

@@ -218,13 +218,20 @@ def run_checked(argv: Sequence[str], *, timeout_s: float = 60.0, leaves_daemon: 
     return done
 
 
-def start_idle(argv: Sequence[str], *, log: Path, ready: bytes = b"READY", timeout_s: float = 20.0) -> int:
+def start_idle(
+    argv: Sequence[str],
+    *,
+    log: Path,
+    ready: bytes = b"READY",
+    timeout_s: float = 20.0,
+    pass_fds: Sequence[int] = (),
+) -> int:
     """Start a node's first process and wait until it prints ``ready``; return the id of what ``argv`` started.
 
-    Raises ``NodeError`` if it ends or stays silent; ``log`` receives its standard error.
+    Raises ``NodeError`` if it ends or stays silent; ``log`` receives its standard error. It inherits ``pass_fds``.
     """
     with log.open("wb") as errors:
-        child = _start(argv, stderr=errors, env=tool_environment())
+        child = _start(argv, stderr=errors, env=tool_environment(), pass_fds=pass_fds)
     _idle[child.pid] = child
     seen = _read_until(child, ready, timeout_s)
     if ready not in seen:

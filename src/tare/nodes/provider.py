@@ -278,6 +278,10 @@ class Provider(Protocol):
         """Why its nodes cannot get devices of this host (``NodeSpec.devices``); ``None``: they can."""
         return self.device_refusal
 
+    def refuse_uncached(self, options: Mapping[str, OptionValue]) -> str | None:  # noqa: ARG002 - for those who need it
+        """Why no file of its nodes can be read or written past every cache of files; ``None``: as far as is known."""
+        return None
+
     def chosen(self, options: Mapping[str, OptionValue]) -> Chosen:  # noqa: ARG002 - for those who need it
         """Settings from a node's options that the campaign would otherwise state or that would have to match native."""
         return Chosen()

@@ -15,7 +15,7 @@ from tare.plan.sharing import Sharing, is_fuller
 from tare.plan.trials import plan_block
 from tare.records import Layout, Limits, NetworkKind, Ordering, Workload
 from tare.units import format_byte
-from tare.workloads.kind import WorkloadKind
+from tare.workloads.kind import Job, WorkloadKind
 from tare.workloads.part_used import part_used
 
 _MOST_TRIALS = 100_000
@@ -61,7 +61,12 @@ def whole_problems(
     problems += sharing_problems(campaign)
     problems += _company_over_hosts(campaign)
     problems += _few_blocks(campaign)
-    return problems or _unfit_workloads(campaign, kinds, places) or _unlike_work(campaign, kinds, places)
+    return (
+        problems
+        or _unfit_workloads(campaign, kinds, places)
+        or _unlike_work(campaign, kinds, places)
+        or _cached(campaign, providers, kinds, places)
+    )
 
 
 def memory_problems(campaign: Campaign, host: Host) -> Iterator[Problem]:
@@ -160,6 +165,39 @@ def _unfit_workloads(
     ]
 
 
+def _cached(
+    campaign: Campaign,
+    providers: Mapping[str, Provider],
+    kinds: Mapping[str, WorkloadKind],
+    places: Mapping[tuple[str, str], int],
+) -> list[Problem]:
+    """Find workloads whose files are to pass every cache by, in environments that cache them all the same."""
+    caching = {
+        environment.name: why
+        for environment in campaign.environments_at_levels
+        if (why := providers[environment.technology].refuse_uncached(environment.options))
+    }
+    asked = {
+        (workload.name, option): None
+        for _, workload, layout, limits in (_jobs(campaign) if caching else ())
+        for option, is_asked in _uncached(_job(kinds[workload.kind], workload, layout, limits))
+        if is_asked
+    }
+    return [
+        Problem(
+            ("workload", places["workload", workload]),
+            f"{option} = true is not possible in {name}, so leave one of them out: {why}",
+        )
+        for workload, option in asked
+        for name, why in caching.items()
+    ]
+
+
+def _uncached(job: Job) -> Iterator[tuple[str, bool]]:
+    yield "direct", job.direct
+    yield "cold", job.cold
+
+
 def _jobs(campaign: Campaign) -> Iterator[tuple[str, Workload, Layout, Limits]]:
     """Everything to run, with its place in words."""
     for workload, setting in campaign.cells:
@@ -205,18 +243,21 @@ def _unlike_work(
 
 def _work(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limits) -> tuple[object, ...]:
     """All of an instance's job that could depend on its processors."""
-    options = kind.options_model.model_validate(dict(workload.options))
-    job = kind.job(options, part_used(options, shape_of(layout, limits)))
+    job = _job(kind, workload, layout, limits)
     return job.argv, dict(job.files), dict(job.variables)
 
 
 def _misfit(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limits) -> TareError | None:
-    options = kind.options_model.model_validate(dict(workload.options))
     try:
-        kind.job(options, part_used(options, shape_of(layout, limits)))
+        _job(kind, workload, layout, limits)
     except TareError as error:
         return error
     return None
+
+
+def _job(kind: WorkloadKind, workload: Workload, layout: Layout, limits: Limits) -> Job:
+    options = kind.options_model.model_validate(dict(workload.options))
+    return kind.job(options, part_used(options, shape_of(layout, limits)))
 
 
 def sharing_problems(campaign: Campaign) -> Iterator[Problem]:

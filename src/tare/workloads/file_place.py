@@ -53,19 +53,29 @@ def file_name(kind: str, shape: Shape) -> str:
     return f"tare-{kind}-instance-{shape.instance}"
 
 
-def require_place(kind: str, options: PlaceOptions, shape: Shape, needed_byte: int) -> None:
-    """Raise ``InputError`` where nodes cooperate, files would be direct in memory, or would not fit there.
+def lies_in_memory(options: PlaceOptions, shape: Shape) -> bool:
+    """Whether that is known beforehand; a folder of the user's is looked at only when it is used."""
+    return shape.storage is Storage.TMPFS and options.directory is None
+
+
+def require_disk(option: str, asked: bool, options: PlaceOptions, shape: Shape) -> None:
+    """Raise ``InputError`` where an option that is ``asked`` for means nothing, as the files would lie in memory.
 
     Linux opens a file in memory with O_DIRECT, and caches it all the same: the figures would be others than asked for.
     """
+    if asked and lies_in_memory(options, shape):
+        raise InputError(
+            f'{option} = true needs a disk, and the nodes\' layers lie in memory; write storage = "disk" under'
+            " [limits], or bind a folder of a disk"
+        )
+
+
+def require_place(kind: str, options: PlaceOptions, shape: Shape, needed_byte: int) -> None:
+    """Raise ``InputError`` where nodes cooperate, files would be direct in memory, or would not fit there."""
     if shape.span is not None:
         raise InputError(f"{kind} is one process, and an instance spans several nodes here")
-    in_memory = shape.storage is Storage.TMPFS and options.directory is None
-    if options.direct and in_memory:
-        raise InputError(
-            'direct = true needs a disk, and the nodes\' layers lie in memory; write storage = "disk" under [limits],'
-            " or bind a folder of a disk"
-        )
+    require_disk("direct", options.direct, options, shape)
+    in_memory = lies_in_memory(options, shape)
     if needed_byte > shape.memory_byte and in_memory:
         raise InputError(
             f"{kind}'s files need {format_byte(needed_byte)} of memory, where the nodes' layers lie, but an instance"

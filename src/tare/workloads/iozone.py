@@ -131,7 +131,8 @@ class Iozone(WorkloadKind):
                 ),
                 *(("-I",) if chosen.direct else ()),
                 *("-f", f"{chosen.folder}/{file_name(self.name, shape)}"),
-            )
+            ),
+            direct=chosen.direct,
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:

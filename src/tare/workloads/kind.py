@@ -95,6 +95,8 @@ class Job:
     """Command to run after every run, in the same way; the run counts only if it succeeds."""
     cold: bool = False
     """Whether the page caches of its nodes and of their host are emptied before every run, after ``prepare``."""
+    direct: bool = False
+    """Whether its files must pass every page cache by (O_DIRECT)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -202,6 +202,20 @@ class TestSharing:
         assert "virtio-9p-pci,fsdev=bind1,mount_tag=bind1" in values(argv(made), "-device")
         assert {"9p", "9pnet_virtio"} <= set(made.devices.modules(made.needs))
 
+    def test_virtiofs_has_a_server_for_each_that_shares_the_guests_memory(self) -> None:
+        made = machine({"share": "virtiofs"}, binds=self.BINDS)
+        words = argv(made)
+        assert "socket,id=bind1,path=bind1" in values(words, "-chardev")
+        assert "vhost-user-fs-pci,chardev=bind1,tag=bind1" in values(words, "-device")
+        size = 512 * MEBIBYTE
+        assert values(words, "-object") == [f"memory-backend-memfd,id=memory,size={size},share=on"]
+        assert values(words, "-machine") == ["q35,memory-backend=memory"]
+        assert not values(words, "-fsdev")
+        assert "virtiofs" in made.devices.modules(made.needs)
+
+    def test_nothing_is_shared_where_no_folder_is_bound(self) -> None:
+        assert argv(machine({"share": "virtiofs"})) == argv(machine())
+
 
 def test_huge_pages_are_all_of_the_guests_memory() -> None:
     words = argv(machine(huge_pages=Path("/dev/hugepages")))

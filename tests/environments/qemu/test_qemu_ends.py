@@ -141,6 +141,12 @@ class TestNoStart:
         options = {"options": {"devices": "emulated"}, "binds": (Bind(path=guest_state),)}
         self.refused(provider, image, guest_state, r"paravirtual device.*leave binds out", **options)
 
+    def test_virtiofs_serves_no_folder_that_the_guest_may_not_write(
+        self, provider: Qemu, image: Image, guest_state: Path
+    ) -> None:
+        options = {"options": {"share": "virtiofs"}, "binds": (Bind(path=guest_state),)}
+        self.refused(provider, image, guest_state, r"is to be read only: .* or choose share = 9p", **options)
+
     def test_too_little_memory_is_told_before_anything_starts(
         self, provider: Qemu, image: Image, guest_state: Path
     ) -> None:

@@ -163,6 +163,26 @@ def test_disk_layer_user_network_and_bound_folders_of_odd_names_work(
     assert not (binds[0].path / "new").exists()
 
 
+def test_by_virtiofs_two_guests_see_at_once_what_the_other_writes(
+    provider: Qemu, image: Image, guest_state: Path, tmp_path: Path
+) -> None:
+    shared = tmp_path / 'a,b\\c"'
+    shared.mkdir()
+    options = {**PARAVIRTUAL, "share": "virtiofs"}
+    binds = (Bind(path=shared, writable=True),)
+    specs = [guest_spec(image, guest_state, options, binds=binds) for _ in range(2)]
+    times = NodeTimes()
+    with running_nodes(specs, {"qemu": provider}, times) as (first, second):
+        assert told(second, "findmnt", "-n", "-o", "FSTYPE", str(shared)) == "virtiofs"
+        for text in ("short", "much longer than before"):
+            told(first, "sh", "-c", 'printf %s "$0" > "$1"', text, f"{shared}/file")
+            assert told(second, "cat", f"{shared}/file") == text
+            assert (shared / "file").read_text() == text
+        inspected(provider, first)
+    assert times.problems == []
+    assert not any(spec.directory.exists() for spec in specs)
+
+
 def test_ahci_a_link_and_its_route_work_with_emulated_devices(
     provider: Qemu, image: Image, guest_state: Path
 ) -> None:

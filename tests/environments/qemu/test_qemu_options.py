@@ -2,11 +2,13 @@
 """What a campaign may say of a machine, and what is refused with a reason."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
-from tare.environments.qemu import Qemu
+from tare.environments.qemu import Qemu, virtiofs
 from tare.environments.qemu.options import OPTION_NAMES, Accelerator, Devices, QemuOptions, StartWay, Vhost
+from tare.errors import NodeError
 from tare.records import OptionValue
 
 GOOD: list[Mapping[str, OptionValue]] = [
@@ -16,6 +18,7 @@ GOOD: list[Mapping[str, OptionValue]] = [
     {"accelerator": "tcg", "devices": "emulated", "machine": "q35", "kernel": "/boot/vmlinuz"},
     {"machine": "pc-q35-7.2", "kernel": "6.1.0-56-amd64", "vmm_processors": "0-1,3"},
     {"vmm_processors": "same", "pin": False},
+    {"share": "virtiofs"},
     {"start": "snapshot"},
 ]
 WRONG: list[tuple[Mapping[str, OptionValue], str, str]] = [
@@ -29,12 +32,18 @@ WRONG: list[tuple[Mapping[str, OptionValue], str, str]] = [
     ({"huge_pages": 1}, "huge_pages", "true, false"),
     ({"pin": "yes"}, "pin", "'yes'"),
     ({"start": "restored"}, "start", "boot, snapshot"),
+    ({"share": "nfs"}, "share", "9p, virtiofs"),
     ({"vmm_processors": "zero"}, "vmm_processors", "0-1"),
     ({"vmm_processors": 1}, "vmm_processors", "0-1"),
     ({"vmm_processors": ""}, "vmm_processors", "0-1"),
     ({"vhost": "on", "devices": "emulated"}, "vhost", "paravirtual"),
     ({"vmm_processors": "0", "pin": False}, "pin", "vmm_processors"),
 ]
+
+
+def test_a_host_without_virtiofsd_is_told_what_to_install(tmp_path: Path) -> None:
+    with pytest.raises(NodeError, match=r"there is none in .*qemu-system-common"):
+        virtiofs.program([tmp_path / "virtiofsd"])
 
 
 @pytest.mark.parametrize("options", GOOD)

@@ -16,11 +16,18 @@ from pathlib import Path
 from typing import Any, Self
 
 from tare.engines import engine
-from tare.environments.qemu import boot, console, host, inside, processor, snapshot
+from tare.environments.qemu import boot, console, host, inside, processor, snapshot, virtiofs
 from tare.environments.qemu.accelerator import WORDS, kvm_obstacle
 from tare.environments.qemu.command import QemuMachine, argv
 from tare.environments.qemu.monitor import Monitor, connected, move_others, pin, run_on, virtual_processors
-from tare.environments.qemu.options import OPTION_NAMES, Accelerator, QemuOptions, StartWay, complaints
+from tare.environments.qemu.options import (
+    OPTION_NAMES,
+    Accelerator,
+    BindWay,
+    QemuOptions,
+    StartWay,
+    complaints,
+)
 from tare.errors import NodeError
 from tare.guests import channel, route
 from tare.guests.group import Held, OwnMachineGroup
@@ -84,6 +91,8 @@ class Qemu(GuestProvider):
         kernel = find_kernel(options.kernel)
         accelerator = boot.accelerator_of(options, kernel)
         host.uses_vhost(options, accelerator)
+        if options.share is BindWay.VIRTIOFS:
+            virtiofs.program()
         emulated = accelerator is Accelerator.TCG
         if options.accelerator is None and emulated:
             words = f"{kvm_obstacle(kernel, version)}: software emulation will be used"
@@ -155,7 +164,8 @@ class Qemu(GuestProvider):
         """Switch it off: nothing that it wrote is needed."""
         confined.remove(spec)
         channel.release(spec)
-        (spec.directory / "qmp").unlink(missing_ok=True)
+        for left in ("qmp", *(f"bind{number}" for number in range(len(spec.binds)))):
+            (spec.directory / left).unlink(missing_ok=True)
 
 
 def _base_memory_byte(monitor: Monitor) -> int:
@@ -166,6 +176,7 @@ def _base_memory_byte(monitor: Monitor) -> int:
 def _keep(spec: NodeSpec, machine: QemuMachine, words: Sequence[str]) -> tuple[int, int]:
     """Process ids of the keeper and of QEMU, whose argv is ``words``."""
     with _in_group(spec, machine) as before:
+        virtiofs.serve(spec, machine, before)
         return channel.keep_machine(spec, before, words)
 
 
@@ -185,7 +196,8 @@ def _in_group(spec: NodeSpec, machine: QemuMachine) -> Iterator[list[str]]:
     try:
         yield [*confined.join(spec, group, _network(spec)), *folder]
     except NodeError as error:
-        raise _with_console(spec, str(error), lack_of_modules(machine.options.kernel)) from error
+        hints = (virtiofs.complaint(spec), lack_of_modules(machine.options.kernel))
+        raise _with_console(spec, str(error), *hints) from error
 
 
 def _all_processors(spec: NodeSpec, machine: QemuMachine) -> tuple[int, ...]:
@@ -250,7 +262,7 @@ def _gone(spec: NodeSpec) -> NodeError:
     return _with_console(spec, channel.await_last_words(spec))
 
 
-def _with_console(spec: NodeSpec, words: str, hint: str = "") -> NodeError:
+def _with_console(spec: NodeSpec, words: str, *hints: str) -> NodeError:
     said = console.read(spec)
-    parts = [words, f"the guest's console: {console.reason(said)}" if said else "", hint]
+    parts = [words, f"the guest's console: {console.reason(said)}" if said else "", *hints]
     return NodeError("; ".join(filter(None, parts)), console.end_of(said) or None)

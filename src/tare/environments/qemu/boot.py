@@ -8,7 +8,7 @@ from pathlib import Path
 from tare.environments.qemu import host, snapshot
 from tare.environments.qemu.accelerator import chosen, kvm_obstacle
 from tare.environments.qemu.command import GuestLink, QemuMachine
-from tare.environments.qemu.options import Accelerator, Devices, QemuOptions, StartWay
+from tare.environments.qemu.options import Accelerator, BindWay, Devices, QemuOptions, StartWay
 from tare.errors import NodeError
 from tare.guests.boot import Boot, DiskLayer, GuestBind, MemoryLayer
 from tare.guests.disk import image_disk, layer_disk
@@ -89,7 +89,9 @@ def _boot(spec: NodeSpec, machine: QemuMachine, modules: Sequence[Path]) -> Boot
         address=address,
         gateway=gateway,
         binds=[
-            GuestBind(tag=f"bind{number}", target=str(bind.path), writable=bind.writable)
+            GuestBind(
+                tag=f"bind{number}", target=str(bind.path), writable=bind.writable, kind=machine.options.share
+            )
             for number, bind in enumerate(spec.binds)
         ],
     )
@@ -119,6 +121,11 @@ def _refuse(spec: NodeSpec, options: QemuOptions) -> None:
         raise NodeError(
             "a directory of the host reaches a guest by a paravirtual device, so one with emulated devices has none: "
             "leave binds out, or choose devices = paravirtual"
+        )
+    if options.share is BindWay.VIRTIOFS and (guarded := [bind for bind in spec.binds if not bind.writable]):
+        raise NodeError(
+            f"QEMU's virtiofsd lets a guest write to all that it serves, and {guarded[0].path} is to be read only: "
+            'bind it with ":rw", or choose share = 9p'
         )
     if options.start is StartWay.SNAPSHOT and (why := snapshot.obstacle(spec)):
         raise NodeError(f"{why}, or start = boot")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.environments.qemu.devices import DeviceSet, Needs
-from tare.environments.qemu.options import Accelerator, Devices, QemuOptions
+from tare.environments.qemu.options import Accelerator, BindWay, Devices, QemuOptions
 from tare.guests.group import kernel_processes
 from tare.nodes.provider import Bind
 
@@ -76,6 +76,11 @@ class QemuMachine:
         )
 
     @property
+    def shares_memory(self) -> bool:
+        """Whether another process than QEMU moves data into the guest's memory."""
+        return bool(self.binds) and self.options.share is BindWay.VIRTIOFS
+
+    @property
     def cpu(self) -> str:
         return cpu_words(self.options, self.accelerator)
 
@@ -138,15 +143,18 @@ def kernel_words(machine: QemuMachine) -> str:
 
 
 def _machine(machine: QemuMachine) -> str:
-    backed = "" if machine.huge_pages is None else ",memory-backend=memory"
+    backed = ",memory-backend=memory" if machine.huge_pages is not None or machine.shares_memory else ""
     return f"{machine.options.machine}{backed}"
 
 
 def _memory(machine: QemuMachine) -> Iterator[str]:
     yield from ("-m", f"{machine.memory_byte}B")
+    shared = ",share=on" if machine.shares_memory else ""
     if machine.huge_pages is not None:
-        place = f"mem-path={_escaped(machine.huge_pages)},prealloc=on"
+        place = f"mem-path={_escaped(machine.huge_pages)},prealloc=on{shared}"
         yield from ("-object", f"memory-backend-file,id=memory,size={machine.memory_byte},{place}")
+    elif machine.shares_memory:
+        yield from ("-object", f"memory-backend-memfd,id=memory,size={machine.memory_byte}{shared}")
 
 
 def _drives(machine: QemuMachine) -> Iterator[str]:
@@ -159,6 +167,9 @@ def _drives(machine: QemuMachine) -> Iterator[str]:
 
 def _binds(machine: QemuMachine) -> Iterator[str]:
     for number, bind in enumerate(machine.binds):
+        if machine.shares_memory:
+            yield from ("-chardev", f"socket,id=bind{number},path=bind{number}")
+            continue
         guarded = "" if bind.writable else ",readonly=on"
         path = f"path={_escaped(bind.path)},security_model=passthrough,multidevs=remap{guarded}"
         yield from ("-fsdev", f"local,id=bind{number},{path}")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tare.environments.qemu.console import LOG
-from tare.environments.qemu.options import Devices, QemuOptions, StartWay
+from tare.environments.qemu.options import BindWay, Devices, QemuOptions, StartWay
 from tare.guests.boot import SerialChannel, VirtioChannel
 from tare.guests.channel import DESCRIPTOR
 
@@ -17,7 +17,8 @@ GENERATION = "vmgenid"
 """A device, and its module, that informs a kernel that it was restored, so that it draws new random numbers."""
 _SERIAL_LINE = "/dev/ttyS1"
 _CONSOLE = "isa-serial,chardev=console,index=0"
-_BIND = ("9p", "9pnet_virtio")
+_BIND = {BindWay.NINE_P: ("9p", "9pnet_virtio"), BindWay.VIRTIOFS: ("virtiofs",)}
+"""The modules for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ class DeviceSet:
         names += [self.link_driver] if needs.link else []
         names += ["ext4"] if needs.layer_disk else []
         names += [GENERATION] if self.options.start is StartWay.SNAPSHOT else []
-        return [*names, *(_BIND if needs.binds else ())]
+        return [*names, *(_BIND[self.options.share] if needs.binds else ())]
 
     def words(self, needs: Needs, hardware_address: str) -> Iterator[str]:
         """QEMU's options -device and what they name, except for the back ends of disks, network and binds."""
@@ -85,7 +86,7 @@ class DeviceSet:
             model = "virtio-net-pci" if self.paravirtual else "e1000"
             yield from ("-device", f"{model},netdev=link,mac={hardware_address}")
         for number in range(needs.binds):
-            yield from ("-device", f"virtio-9p-pci,fsdev=bind{number},mount_tag=bind{number}")
+            yield from ("-device", self._bind_device(f"bind{number}"))
         if self.options.start is StartWay.SNAPSHOT:
             yield from ("-device", f"{GENERATION},guid=auto")
 
@@ -94,6 +95,11 @@ class DeviceSet:
             port = f"virtserialport,chardev=channel,name={PORT}"
             return ["-device", "virtio-serial-pci", "-device", port]
         return ["-device", "isa-serial,chardev=channel,index=1"]
+
+    def _bind_device(self, tag: str) -> str:
+        if self.options.share is BindWay.VIRTIOFS:
+            return f"vhost-user-fs-pci,chardev={tag},tag={tag}"
+        return f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"
 
     def _disk_words(self, drive: str, number: int) -> list[str]:
         if self.paravirtual:

@@ -19,6 +19,7 @@ OPTION_NAMES: Mapping[str, str] = {
     "vhost": '"auto", "on" or "off": have the host\'s kernel move the packets of a paravirtual network',
     "huge_pages": "true: the guest's memory in huge pages that the host has reserved",
     "vmm_processors": 'where QEMU\'s own threads run: "same" as the guest, or a list such as "0-1"',
+    "share": 'how a bound directory reaches the guest: "9p" or "virtiofs"',
     "pin": "false: let the guest's processors move within the node's CPU set, instead of one on each",
     "start": '"boot", or "snapshot": boot one guest, and restore all from what it was when it was up',
 }
@@ -49,6 +50,13 @@ class Vhost(StrEnum):
     OFF = "off"
 
 
+class BindWay(StrEnum):
+    """By which protocol a directory of the host reaches the guest."""
+
+    NINE_P = "9p"
+    VIRTIOFS = "virtiofs"
+
+
 class StartWay(StrEnum):
     """How a guest gets up and running."""
 
@@ -70,6 +78,7 @@ class QemuOptions:
     huge_pages: bool
     vmm_processors: tuple[int, ...]
     """Empty: the same as the guest's."""
+    share: BindWay
     pin: bool
     start: StartWay
 
@@ -88,6 +97,7 @@ class QemuOptions:
             vhost=Vhost(str(options.get("vhost", Vhost.AUTO))),
             huge_pages=bool(options.get("huge_pages", False)),
             vmm_processors=() if vmm == "same" else parse_processors(str(vmm)),
+            share=BindWay(str(options.get("share", BindWay.NINE_P))),
             pin=bool(options.get("pin", True)),
             start=StartWay(str(options.get("start", StartWay.BOOT))),
         )
@@ -110,6 +120,7 @@ def _wrong_words(options: Mapping[str, OptionValue]) -> dict[str, str]:
         "devices": tuple(Devices),
         "vhost": tuple(Vhost),
         "huge_pages": (True, False),
+        "share": tuple(BindWay),
         "pin": (True, False),
         "start": tuple(StartWay),
     }

@@ -134,6 +134,7 @@ class FioFiles(WorkloadKind):
             argv=("fio", "--eta=never", "--output-format=json", f"--output={RESULT}", JOB_FILE),
             files={JOB_FILE: text},
             collect=(RESULT,),
+            direct=chosen.direct,
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:

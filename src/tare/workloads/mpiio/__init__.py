@@ -11,14 +11,14 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from tare.errors import InputError, WrongOutput
-from tare.records import Sample, Storage
+from tare.records import Sample
 from tare.units import format_byte, parse_byte
 from tare.workloads import excerpt, mpi, mpi_job, profile
+from tare.workloads.file_place import PlaceOptions, lies_in_memory, require_disk
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 from tare.workloads.mpiio.metrics import PRIMARY, samples_of
 from tare.workloads.mpiio.result import MpiioResult, parse_result, require_asked, require_right
 
-_LAYER = "/var/tmp"  # noqa: S108 - a folder of every image that any user may write, and no mount of a technology's
 _LIBRARIES = {"ompio": "ompio", "romio": "^ompio"}
 """Open MPI's own MPI-IO, or the other one that it contains, whatever its number."""
 _BUFFERED = "vulcan"
@@ -52,7 +52,7 @@ def _record(text: str) -> str:
     return text
 
 
-class MpiioOptions(mpi_job.MpiOptions):
+class MpiioOptions(PlaceOptions, mpi_job.MpiOptions):
     """What moves where, and by which calls."""
 
     operation: Literal["write", "read"] = "write"
@@ -71,12 +71,6 @@ class MpiioOptions(mpi_job.MpiOptions):
     """Whether all ranks call together, and MPI gathers their records in some of them (collective buffering)."""
     interface: Literal["mpi", "posix"] = "mpi"
     library: Literal["ompio", "romio"] = "ompio"
-    direct: bool = False
-    """Past the page cache (O_DIRECT), with ``posix``."""
-    medium: Literal["layer", "work"] = "layer"
-    """The node's root file system, or the work directory that Tare shows it."""
-    directory: str | None = None
-    """Instead of the medium: a folder in the node, such as a bound one."""
     seed: Annotated[int, Field(ge=1, lt=1 << 32)] = 1
     """Of the bytes that are written."""
 
@@ -108,10 +102,6 @@ class MpiioOptions(mpi_job.MpiOptions):
             raise ValueError('cold = true is for operation = "read"')
         if self.cold and self.repetitions > 1:
             raise ValueError("a cold file can be read once: leave out repetitions, and take more blocks")
-        if self.directory is not None and not self.directory.startswith("/"):
-            raise ValueError(f"directory = {self.directory!r} is not an absolute path inside the node")
-        if self.directory is not None and self.medium != "layer":
-            raise ValueError("give either medium or directory")
         return self
 
 
@@ -149,6 +139,7 @@ class Mpiio(WorkloadKind):
             preflight=mpi.preflight(shape),
             prepare=first if chosen.operation == "read" else (),
             cold=chosen.cold,
+            direct=chosen.direct,
         )
 
     def samples(self, options: Options, output: Output) -> list[Sample]:
@@ -173,20 +164,15 @@ class Mpiio(WorkloadKind):
 
 def _check_fits(options: MpiioOptions, shape: Shape) -> None:
     """Raise ``InputError`` where the files would not be shared, would lie in memory, or would not fit there."""
-    shared, in_memory = options.pattern != "own", shape.storage is Storage.TMPFS and options.directory is None
-    if shape.span is not None and shared and options.directory is None:
+    if shape.span is not None and options.pattern != "own" and options.directory is None:
         raise InputError(
             f'pattern = "{options.pattern}" is one file of all ranks, and nodes share no {options.medium}; bind a'
             ' folder of the host (binds = ["/scratch:rw"]) and write directory = "/scratch", or pattern = "own"'
         )
-    for name, asked in (("cold", options.cold), ("direct", options.direct)):
-        if asked and in_memory:
-            raise InputError(
-                f'{name} = true needs a disk, and the nodes\' layers lie in memory; write storage = "disk" under'
-                " [limits], or bind a folder of a disk"
-            )
+    require_disk("cold", options.cold, options, shape)
+    require_disk("direct", options.direct, options, shape)
     at_once = 1 if options.operation == "write" else len(options.records)
-    files = at_once if in_memory else 0
+    files = at_once if lies_in_memory(options, shape) else 0
     needed_byte = shape.processors * options.size_byte * (1 + files)
     if needed_byte > shape.memory_byte:
         what = "buffers and files" if files else "buffers"
@@ -210,7 +196,7 @@ def _asked(options: MpiioOptions, shape: Shape, operation: str) -> tuple[str, ..
         *("--collective", _switch(options.collective), "--direct", _switch(options.direct)),
         *("--size", str(options.size_byte), "--records", ",".join(map(str, options.records_byte))),
         *("--repetitions", str(options.repetitions if operation == options.operation else 1)),
-        *("--seed", str(options.seed), "--directory", _folder(options), *name),
+        *("--seed", str(options.seed), "--directory", options.folder, *name),
     )
 
 
@@ -218,15 +204,11 @@ def _switch(value: bool) -> str:
     return "on" if value else "off"
 
 
-def _folder(options: MpiioOptions) -> str:
-    return options.directory or (_LAYER if options.medium == "layer" else ".")
-
-
 def _require_medium(options: MpiioOptions, result: MpiioResult, stdout: str) -> None:
     """``WrongOutput`` where a file in memory, or a cached one, would pass for a cold or a direct one."""
     kind = _file_system(result)
     if (options.cold or options.direct) and kind in _IN_MEMORY:
-        raise WrongOutput(f"{_folder(options)} is a {kind}, which lies in memory", excerpt.tail(stdout))
+        raise WrongOutput(f"{options.folder} is a {kind}, which lies in memory", excerpt.tail(stdout))
     for point in result.points if options.cold else ():
         if point.cached_byte != 0:
             state = "is not known" if point.cached_byte is None else f"was {point.cached_byte} bytes"
@@ -246,8 +228,7 @@ def _calls(options: MpiioOptions) -> dict[str, str]:
     else:
         together = "all ranks together, buffered" if options.collective else "each rank for itself"
         calls = f"MPI-IO by {options.library}, {together}"
-    place = options.directory or options.medium
-    return {"mpiio calls": calls, "mpiio medium": place}
+    return {"mpiio calls": calls, "mpiio medium": options.place}
 
 
 def _run_facts(options: MpiioOptions, result: MpiioResult) -> dict[str, str]:
