@@ -49,9 +49,7 @@ def outcome(image: Image, hosts: tuple[NamedHost, ...], raw: Path, technology: s
         environment=Environment(name=technology, technology=technology),
         replicate=0,
         layout=Layout.parse(layout),
-        workload=Workload(
-            name="w", kind="command", options={"argv": ["hostname"], "mpi": True}
-        ),
+        workload=Workload(name="w", kind="command", options={"argv": ["hostname"], "mpi": True}),
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
         hosts=tuple(host.name for host in hosts),
     )
