@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages about ``custom`` and ``ssh`` show is right, and they explain every option."""
+"""What the pages about ``custom`` and others show is right, and they explain every option."""
 
 import re
 import tomllib
@@ -16,7 +16,6 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
     "apptainer": DOCS / "apptainer.md",
     "custom": DOCS / "custom-environment.md",
-    "ssh": DOCS / "ssh.md",
     "udocker": DOCS / "udocker.md",
     "libvirt": DOCS / "libvirt.md",
     "xen": DOCS / "xen.md",

@@ -143,4 +143,4 @@ class TestJobs:
         outcome = outcome_of(context, without, "command", argv=["true"], mpi=True)
         assert outcome.status is Status.FAILED
         assert outcome.reason is not None
-        assert "give the option subnet" in outcome.reason
+        assert "give subnet, as docs/hosts.md explains" in outcome.reason

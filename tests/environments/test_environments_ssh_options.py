@@ -183,7 +183,7 @@ class TestProbe:
     def test_without_a_campaign_there_is_no_host_to_try(self) -> None:
         probe = ssh.Ssh().probe()
         assert not probe.usable
-        assert "docs/ssh.md" in probe.remedy
+        assert "docs/hosts.md" in probe.remedy
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tare.measure.placement import NodePlace, effective_layout, place, places_of, sharing_said
-from tare.records import Environment, Layout, Limits, Neighbour, Trial, Workload
+from tare.measure.placement import NodePlace, effective_layout, place, places_of, places_over, sharing_said
+from tare.records import Environment, Layout, Limits, Neighbour, Spread, Trial, Workload
 
 MEMORY_BYTE = 1 << 30
 layouts = st.builds(
@@ -148,3 +148,30 @@ def test_a_neighbour_gets_as_much_as_a_node_and_nothing_of_the_measured_ones(
 def test_it_is_said_how_many_share_a_processor(requested: int, share: str) -> None:
     said = sharing_said(requested, 2)
     assert said == f"{requested} processors asked for and 2 there: {share} share one"
+
+
+@given(
+    hosts=st.integers(1, 5),
+    per_host=st.integers(1, 4),
+    processors=st.integers(1, 4),
+    spread=st.sampled_from(Spread),
+    technology=st.sampled_from(["docker", "native"]),
+    data=st.data(),
+)
+def test_over_hosts_each_node_has_processors_of_its_own_host_and_native_has_as_many(
+    hosts: int, per_host: int, processors: int, spread: Spread, technology: str, data: st.DataObject
+) -> None:
+    layout = Layout(nodes=hosts * per_host, processors=processors, instances=1, hosts=hosts, spread=spread)
+    names = tuple(f"h{number}" for number in range(hosts))
+    sizes = st.lists(st.integers(0, 500), min_size=16, max_size=20, unique=True).map(sorted)
+    available = {name: data.draw(sizes) for name in names}
+    own = replace(trial(technology, layout), hosts=names)
+    places = places_over(own, available)
+    assert len(places.measured) == (hosts if technology == "native" else layout.nodes)
+    assert sum(node.memory_byte for node in places.measured) <= MEMORY_BYTE
+    for name in names:
+        dealt = [number for node in places.measured if node.host == name for number in node.processors]
+        assert len(dealt) == len(set(dealt)) == per_host * processors
+        assert set(dealt) <= set(available[name])
+    assert not places.oversubscribed
+    assert replace(places_over(own, {name: [0] for name in names})).requested == per_host * processors

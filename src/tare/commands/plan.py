@@ -33,9 +33,12 @@ def run_plan(
     newest results in ``./results``.
     """
     from tare.host.facts import memory_byte, online_processors
+    from tare.measure.hosts import sizes
     from tare.plan.campaign import resolve, with_overrides
 
-    asked = resolve(campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte())
+    asked = resolve(
+        campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte(), sizes=sizes
+    )
     return show_plan(with_overrides(asked, seed=seed), as_json, history, pilot)
 
 

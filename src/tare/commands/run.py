@@ -18,6 +18,7 @@ from tare.foreign import one_line
 from tare.host.facts import memory_byte, online_processors
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.measure.campaign import Request
+from tare.measure.hosts import sizes
 from tare.measure.kept import kept_campaign
 from tare.measure.users import root_said
 from tare.plan.campaign import Campaign, resolve, with_overrides
@@ -98,7 +99,9 @@ def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, 
                 f"{campaign} is a result folder and is continued where it is; leave out --output"
             )
         return kept_campaign(folder), folder
-    chosen = resolve(campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte())
+    chosen = resolve(
+        campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte(), sizes=sizes
+    )
     return chosen, ResultFolder(output or new_folder(chosen.name))
 
 

@@ -17,8 +17,10 @@ from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.images import FarImage
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
+from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
+from tare.host.work import work_time_s
 from tare.nodes.codec import decode
 from tare.nodes.provider import NodeGroup, NodeSpec
 
@@ -63,6 +65,8 @@ class Agent:
         self._image: FarImage | None = None
         self._held: HeldNode | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
+            "describe": self._describe,
+            "work": lambda: {"time_s": work_time_s()},
             "probe": self._probe,
             "find image": self._find_image,
             "finish image": self._finish_image,
@@ -94,6 +98,14 @@ class Agent:
         finally:
             if self._image is not None:
                 self._image.release()
+
+    def _describe(self) -> dict[str, Any]:
+        return {
+            "processors": online_processors(),
+            "memory_byte": memory_byte(),
+            "facts": host_facts(),
+            "networks": [str(interface) for interface in network.own_interfaces()],
+        }
 
     def _probe(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
         return asdict(PROVIDERS[technology].configured(options).probe())

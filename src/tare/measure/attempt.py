@@ -57,6 +57,7 @@ class Measured:
     gathered: Gathered = field(default_factory=Gathered)
     parity: Parity | None = None
     turns: TurnsTaken | None = None
+    host_times_s: dict[str, float] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, str]) -> None:
@@ -156,6 +157,7 @@ class Attempt:
             parity=measured.parity or Parity(),
             load=measured.load,
             turns=measured.turns,
+            host_times_s=measured.host_times_s,
             image_digest=self._image_digest,
             facts=facts,
         )

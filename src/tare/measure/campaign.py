@@ -28,6 +28,7 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
+from tare.measure.hosts import common_subnet, on_host, reach
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
@@ -51,7 +52,7 @@ from tare.plan.campaign import Campaign
 from tare.plan.definition import extended
 from tare.plan.scans import open_scans
 from tare.plan.written import parse_bind
-from tare.records import HostLoad, Outcome, Parity, Session, Skipped
+from tare.records import NATIVE, Environment, HostLoad, Outcome, Parity, Session, Skipped
 
 _ASKED_FACTS = (idle_ranks.FACT, WHOLE)
 
@@ -161,7 +162,14 @@ def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skippe
         quota=campaign.has_quota,
         several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
     )
-    return skipped_environments(campaign.environments_at_levels, request.providers, image, wants)
+    return skipped_environments(forms(campaign), request.providers, image, wants)
+
+
+def forms(campaign: Campaign) -> list[Environment]:
+    """The environments in every form in which they run, with native on each host of the campaign's list."""
+    own = list(campaign.environments_at_levels)
+    native = Environment(name=NATIVE, technology=NATIVE)
+    return [on_host(each, host) for host in campaign.hosts for each in (native, *own)] or own
 
 
 def _scanned(
@@ -309,11 +317,14 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
     """The data shared by all trials of this session, whatever was measured before."""
     user = user_of(campaign.user)
     given = devices.given(campaign.devices, user)
+    hosts = reach(campaign.hosts)
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
         raw_directory=request.folder.raw,
         available_processors=online_processors(),
+        hosts=hosts,
+        subnet=campaign.subnet or (common_subnet(hosts.values()) if hosts else None),
         providers=request.providers,
         binds=(*map(parse_bind, campaign.binds), *given.binds),
         devices=given.devices,
@@ -360,6 +371,7 @@ def _session(
             PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
+        hosts={name: own.facts for name, own in context.hosts.items()},
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,

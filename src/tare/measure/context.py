@@ -13,12 +13,14 @@ from tare.errors import NodeError
 from tare.host.cgroups.group import MOST_WEIGHT
 from tare.host.paths import nodes_directory
 from tare.host.process_stats import ProcessStats
+from tare.measure.hosts import ReachedHost, on_host
 from tare.measure.idle_ranks import IdleRanks
-from tare.measure.placement import NodePlace
+from tare.measure.placement import NodePlace, Places, places_of, places_over
 from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
 from tare.nodes.devices import Device
 from tare.nodes.provider import Bind, NodeSpec, Provider, missing_network
+from tare.plan.hosts import FAR
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {
@@ -60,6 +62,10 @@ class Context:
     available_processors: tuple[int, ...]
     providers: Mapping[str, Provider] = field(default_factory=lambda: PROVIDERS)
     """Technology → provider; tests insert fakes here."""
+    hosts: Mapping[str, ReachedHost] = field(default_factory=dict)
+    """Name → host of the campaign's list; empty: all nodes are on this host."""
+    subnet: str | None = None
+    """The address range in which those hosts reach each other; ``None``: they have none in common."""
     binds: tuple[Bind, ...] = ()
     devices: tuple[Device, ...] = ()
     exclude: Exclude = field(default_factory=Exclude)
@@ -102,18 +108,34 @@ class Context:
     process_stats: ProcessStats = field(default_factory=ProcessStats)
     """Statistics of all processes of this host, to see who uses the processors beside a trial."""
 
+    def provider_of(self, trial: Trial) -> Provider:
+        """Who starts its nodes: its technology, or whoever starts that on other hosts."""
+        return self.providers[FAR if trial.hosts else trial.environment.technology]
+
+    def places_of(self, trial: Trial) -> Places:
+        """Where everything of the trial goes."""
+        if not trial.hosts:
+            return places_of(trial, self.available_processors)
+        return places_over(trial, {name: self.hosts[name].processors for name in trial.hosts})
+
     def node_specs(self, trial: Trial, places: Sequence[NodePlace]) -> list[NodeSpec]:
         """Node specifications with the same limits in every environment, and names unique to this session."""
         names = [f"tare-{self.session}-{next(self.counter)}" for _ in places]
         directories = [nodes_directory() / name for name in names]
         environment = trial.environment
-        kind = network_kind(trial, self.providers[environment.technology])
+        forms = [
+            environment
+            if place.host is None
+            else on_host(environment, self.hosts[place.host].host, self.subnet)
+            for place in places
+        ]
+        kind = network_kind(trial, self.provider_of(trial))
         networks = plan_networks(kind, directories, environment.rto_min_s)
         return [
             NodeSpec(
                 name=directory.name,
-                technology=environment.technology,
-                options=environment.options,
+                technology=form.technology,
+                options=form.options,
                 directory=directory,
                 image_root=self.image_root,
                 image_digest=self.image_digest,
@@ -130,8 +152,8 @@ class Context:
                 index=index,
                 user=self.user,
             )
-            for index, (directory, place, network) in enumerate(
-                zip(directories, places, networks, strict=True)
+            for index, (directory, place, form, network) in enumerate(
+                zip(directories, places, forms, networks, strict=True)
             )
         ]
 

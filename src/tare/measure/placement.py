@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The processors and memory of each node and each instance: equal shares, disjoint, in order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.records import NATIVE, Layout, Trial
@@ -17,6 +17,8 @@ class NodePlace:
     memory_byte: int
     instances: tuple[int, ...]
     """The instances that run in it; a cooperative one also runs in other nodes."""
+    host: str | None = None
+    """Name of its host; ``None``: the campaign names none."""
 
     @property
     def processors(self) -> tuple[int, ...]:
@@ -36,11 +38,11 @@ class NodePlace:
 
 
 def effective_layout(trial: Trial) -> Layout:
-    """The layout as run: native is one node with all processors, whatever it is compared with (docs/campaign.md)."""
+    """The layout as run: native is one node on each host, with all its processors (docs/campaign.md)."""
     layout = trial.layout
     if trial.environment.technology != NATIVE:
         return layout
-    return Layout(nodes=1, processors=layout.total_processors, instances=layout.instances)
+    return layout.as_native
 
 
 def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[NodePlace, ...]:
@@ -80,6 +82,28 @@ def sharing_said(requested: int, available: int) -> str:
     least, rest = divmod(requested, available)
     share = f"{least} or {least + 1}" if rest else str(least)
     return f"{requested} processors asked for and {available} there: {share} share one"
+
+
+def places_over(trial: Trial, available: Mapping[str, Sequence[int]]) -> Places:
+    """Places of the nodes on the trial's hosts, each by the ``available`` processors of its own host."""
+    layout, wanted = effective_layout(trial), trial.layout.as_native.processors
+    dealt = [_dealt(wanted, available[name]) for name in trial.hosts]
+    share, seen = layout.processors, [0] * layout.hosts
+    places = []
+    for index in range(layout.nodes):
+        number = layout.host_of(index)
+        first, seen[number] = seen[number] * share, seen[number] + 1
+        places.append(
+            NodePlace(
+                index=index,
+                dealt=tuple(dealt[number][first : first + share]),
+                memory_byte=trial.limits.memory_byte // layout.nodes,
+                instances=layout.instances_in(index),
+                host=trial.hosts[number],
+            )
+        )
+    fewest = min(len(available[name]) for name in trial.hosts)
+    return Places(measured=tuple(places), neighbours=(), requested=wanted, available=fewest)
 
 
 def places_of(trial: Trial, available: Sequence[int]) -> Places:

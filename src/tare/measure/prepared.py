@@ -12,13 +12,14 @@ from tare.measure.attempt import Measured
 from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
 from tare.measure.devices import refuse_closed
+from tare.measure.hosts import work_times_s
 from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect, tested_clocks
 from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside, run_preflight
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.parity import require_equal, require_one_parent, require_user
-from tare.measure.placement import Places, effective_layout, places_of, sharing_said
+from tare.measure.placement import Places, effective_layout, sharing_said
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.seats import Placed, seated
 from tare.measure.ways import Ways
@@ -58,9 +59,9 @@ class Prepared:
 @contextmanager
 def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]:
     """Start the nodes of a trial, verify them, and stop them in the end; raises ``TrialError``."""
-    places = places_of(trial, context.available_processors)
+    places = context.places_of(trial)
     specs = context.node_specs(trial, places.measured)
-    provider = context.providers[trial.environment.technology]
+    provider = context.provider_of(trial)
     problem = network.neighbours_problem(specs[0].network.kind, effective_layout(trial))
     if problem and not provider.own_kernel:
         raise NodeError(problem)
@@ -69,6 +70,7 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
         groups = _inspect(context, provider, nodes, ways, measured)
         measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes, ways)
         measured.learn(untested)
+        measured.host_times_s = work_times_s(trial, nodes)
         yield Up(
             provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, ways=ways, up_s=up_s
         )

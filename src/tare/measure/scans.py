@@ -95,7 +95,8 @@ def _depends(context: Context, wanted: OpenScan) -> Mapping[str, Any]:
     """All that could make another candidate the best; a limit of time cannot."""
     limits = {key: value for key, value in asdict(wanted.limits).items() if key != "time_s"}
     return {
-        "host": host_identity(host_facts()),
+        "host": [host_identity(facts) for facts in (context.hosts[name].facts for name in wanted.hosts)]
+        or host_identity(host_facts()),
         "image": context.image_digest,
         "kind": wanted.workload.kind,
         "options": dict(wanted.workload.options),

@@ -137,6 +137,8 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
     """The launcher's node: image and binds, on the members' network, with the first member's work directory."""
     (spec,) = context.node_specs(trial, placed.places[:1])
     used = sorted({processor for place in placed.places for processor in place.processors})
+    if trial.hosts:  # mpirun is on this host, and the processes are on theirs
+        used = list(context.available_processors)
     namespace = network.launcher_namespace(members)
     kind = NetworkKind.HOST if namespace is None else members[0].spec.network.kind
     return replace(

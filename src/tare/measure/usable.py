@@ -38,16 +38,19 @@ def skipped_environments(
 ) -> tuple[Skipped, ...]:
     """Probe and prepare all in parallel; ``HostError`` if native itself cannot run.
 
-    An environment may come in several forms: it is skipped if one of them cannot run.
+    An environment may come in several forms: it is skipped if one of them cannot run. Native need not be listed unless
+    it runs on other hosts.
     """
-    native = Environment(name=NATIVE, technology=NATIVE)
+    listed = list(environments)
+    if not any(environment.name == NATIVE for environment in listed):
+        listed.insert(0, Environment(name=NATIVE, technology=NATIVE))
     with ThreadPoolExecutor() as pool:
         futures = [
             (
                 environment.name,
                 pool.submit(_ready, providers[environment.technology], image, environment, wants),
             )
-            for environment in (native, *environments)
+            for environment in listed
         ]
     unusable = {name: future for name, future in reversed(futures) if not future.result().usable}
     names = dict.fromkeys(name for name, _ in futures)

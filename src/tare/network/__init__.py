@@ -8,7 +8,14 @@ from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host import network_namespace as namespace
 from tare.network import links
-from tare.network.addresses import address_within, describe, launcher_namespace, meeting_place, node_address
+from tare.network.addresses import (
+    address_within,
+    describe,
+    launcher_namespace,
+    meeting_place,
+    node_address,
+    own_interfaces,
+)
 from tare.network.plan import SUBNET, neighbours_problem, plan_networks
 from tare.network.taps import make_tap, remove_tap
 from tare.nodes.provider import Node, NodeSpec, Provider
@@ -29,6 +36,7 @@ __all__ = [
     "name_nodes",
     "neighbours_problem",
     "node_address",
+    "own_interfaces",
     "plan_networks",
     "remove",
 ]

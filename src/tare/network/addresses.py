@@ -50,22 +50,26 @@ def meeting_place(nodes: Sequence[Node]) -> str:
 
 def address_within(subnet: str) -> str:
     """This host's own first IPv4 address in that range; ``NodeError`` when it has none there."""
-    done = process.run_checked(["ip", "-json", "-4", "address", "show"], timeout_s=_LIMIT_S)
     around = ipaddress.IPv4Network(subnet)
-    for interface in parse_addresses(done.stdout):
+    for interface in own_interfaces():
         if interface.ip in around:
             return str(interface.ip)
     raise NodeError(
-        f"{os.uname().nodename} has no address in {subnet}; the option subnet names a range in which all hosts have one"
+        f"{os.uname().nodename} has no address in {subnet}; subnet names a range in which all hosts have one"
     )
+
+
+def own_interfaces() -> list[ipaddress.IPv4Interface]:
+    """This host's own IPv4 addresses, in the kernel's order, loopback first."""
+    done = process.run_checked(["ip", "-json", "-4", "address", "show"], timeout_s=_LIMIT_S)
+    return parse_addresses(done.stdout)
 
 
 def _between_hosts(places: Sequence[Elsewhere]) -> str:
     subnet = places[0].subnet
     if subnet is None or any(place.address is None for place in places):
         raise NodeError(
-            "how these hosts reach each other is not known: give the option subnet, and network = host, as docs/ssh.md "
-            "explains"
+            "how these hosts reach each other is not known: give subnet, as docs/hosts.md explains"
         )
     address_within(subnet)  # mpirun runs on this host
     return subnet

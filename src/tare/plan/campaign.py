@@ -15,6 +15,7 @@ from tare.plan.checks import memory_problems, whole_problems
 from tare.plan.definition import Campaign, differences, shape_of
 from tare.plan.experiments import orders, sharings
 from tare.plan.factor_tables import FileParts, factors, layouts_of, with_least_shm
+from tare.plan.hosts import Sizes, hosts_of, smallest
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
 from tare.plan.schema import LARGEST_SEED, CampaignTable, Host, stated_host
 from tare.plan.sharing import Sharing
@@ -67,8 +68,12 @@ def resolve(
     host_memory_byte: int,
     providers: Mapping[str, Provider] = PROVIDERS,
     kinds: Mapping[str, WorkloadKind] = KINDS,
+    sizes: Sizes | None = None,
 ) -> Campaign:
-    """Read a preset by its name, else a file by its path; ``./NAME`` is always a file."""
+    """Read a preset by its name, else a file by its path; ``./NAME`` is always a file.
+
+    ``sizes`` reaches the hosts that the campaign names; ``HostError`` from there.
+    """
     if text in preset_names():
         source = _preset_source(text)
     elif _names_nothing(text):
@@ -77,7 +82,7 @@ def resolve(
         )
     else:
         source = read_source(Path(text), text)
-    return _build(source, Host(host_processors, host_memory_byte), providers, kinds)
+    return _build(source, Host(host_processors, host_memory_byte), providers, kinds, sizes)
 
 
 def with_overrides(
@@ -153,12 +158,18 @@ def _names_nothing(text: str) -> bool:
 
 
 def _build(
-    source: CampaignSource, host: Host, providers: Mapping[str, Provider], kinds: Mapping[str, WorkloadKind]
+    source: CampaignSource,
+    host: Host,
+    providers: Mapping[str, Provider],
+    kinds: Mapping[str, WorkloadKind],
+    sizes: Sizes | None = None,
 ) -> Campaign:
     host = stated_host(host, source.data)
     problems = number_problems(source.data)
+    hosts = [] if problems else hosts_of(source.data, providers, problems)
     if problems:
         raise failure(source.label, problems, source.lines)
+    host = stated_host(smallest(host, hosts, sizes), source.data)
     table = entries.validated(CampaignTable, source.data, (), host, problems)
     networks = table.networks or () if table else ()
     environments = entries.environments(source.data, networks, providers, problems)
@@ -194,6 +205,8 @@ def _build(
         sharings=tuple(shared),
         orders=tuple(ordered),
         factors=tuple(varied),
+        hosts=tuple(hosts),
+        subnet=table.subnet,
         exclude=table.exclude.rules(),
         turns=table.turns.turns,
         auto_slice=table.turns.auto_slice,

@@ -59,6 +59,7 @@ def whole_problems(
     problems += _unconnected(campaign, providers, places)
     problems += _without_devices(campaign, providers, places)
     problems += sharing_problems(campaign)
+    problems += _company_over_hosts(campaign)
     problems += _few_blocks(campaign)
     return (
         problems
@@ -69,18 +70,37 @@ def whole_problems(
 
 
 def memory_problems(campaign: Campaign, host: Host) -> Iterator[Problem]:
-    """Find settings whose nodes together, by ``memory_per_node``, have more memory than the host."""
+    """Find settings whose nodes on a host have more memory together than it has."""
     for setting in (*campaign.settings, *(setting for _, setting in campaign.cells if setting.levels)):
         each_byte = setting.limits.node_memory_byte
+        per_host = setting.layout.nodes_per_host
         if each_byte is None:
+            if setting.limits.memory_byte > host.memory_byte * setting.layout.hosts:
+                text = (
+                    f"{format_byte(setting.limits.memory_byte)} in {setting} is more than its hosts have, "
+                    f"{format_byte(host.memory_byte)} each"
+                )
+                yield Problem(("limits", "memory"), text)
             continue
-        nodes = setting.layout.nodes + (setting.company.count if setting.company else 0)
+        nodes = per_host + (setting.company.count if setting.company else 0)
         if nodes * each_byte > host.memory_byte:
             text = (
-                f"{nodes} nodes of {format_byte(each_byte)} in {setting} need more than this host's "
-                f"{format_byte(host.memory_byte)}"
+                f"{nodes} nodes of {format_byte(each_byte)} in {setting} need more than "
+                f"{'this' if host.hosts == 1 else 'a'} host's {format_byte(host.memory_byte)}"
             )
             yield Problem(("limits", "memory_per_node"), text)
+
+
+def _company_over_hosts(campaign: Campaign) -> Iterator[Problem]:
+    """Find what a campaign with a list of hosts cannot do yet."""
+    for position, sharing in enumerate(campaign.sharings if campaign.hosts else ()):
+        if sharing.neighbour:
+            text = (
+                "puts a neighbour beside nodes on hosts of a list, which Tare cannot do; leave out [[host]]"
+            )
+            yield Problem(("sharing", position, "neighbour"), text)
+    if campaign.hosts and campaign.devices:
+        yield Problem(("devices",), "are of this host, and the nodes are on hosts of a list; leave them out")
 
 
 def _few_blocks(campaign: Campaign) -> list[Problem]:

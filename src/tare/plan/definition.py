@@ -39,6 +39,7 @@ from tare.records import (
     Intervention,
     Layout,
     Limits,
+    NamedHost,
     ScanChoice,
     SharedCell,
     Turns,
@@ -77,6 +78,10 @@ class Campaign:
     """Host directories mounted in every node at the same path: ``/path:ro`` or ``/path:rw``."""
     devices: tuple[str, ...] = ()
     """Devices of the host that every node gets: kinds such as ``nvidia``, or paths such as ``/dev/fuse``."""
+    hosts: tuple[NamedHost, ...] = ()
+    """The hosts that have its nodes; empty: the one on which Tare runs."""
+    subnet: str | None = None
+    """The address range in which the hosts reach each other; ``None``: the first that they have in common."""
     sharings: tuple[Sharing, ...] = ()
     orders: tuple[Order, ...] = ()
     factors: tuple[Factor, ...] = ()

@@ -16,6 +16,7 @@ from tare.plan.toml_lines import Path
 from tare.records import NATIVE, Environment, NetworkKind, OptionValue, Workload, is_without_load
 from tare.workloads.kind import WorkloadKind
 
+_FAR = "ssh"
 _Table = TypeVar("_Table", bound=BaseModel)
 _Record = TypeVar("_Record", Environment, Workload)
 
@@ -125,7 +126,10 @@ def _environment(
         text = 'native is always measured; for a control arm give it another name, such as name = "no-op"'
         problems.append(Problem((*path, "name"), text))
     options = table.model_extra or {}
-    problems += option_problems(options, path, provider)
+    if table.technology == _FAR:
+        problems.append(Problem((*path, "technology"), _written_as_host(options)))
+    else:
+        problems += option_problems(options, path, provider)
     return Environment(
         name=name,
         technology=table.technology,
@@ -133,6 +137,17 @@ def _environment(
         network=table.network,
         rto_min_s=table.rto_min,
     )
+
+
+def _written_as_host(options: Mapping[str, Any]) -> str:
+    """What to write for the environment that earlier versions had, in which native stayed on this host."""
+    asked = options.get("host", "user@host")
+    below = options.get("below", NATIVE)
+    tables = "; ".join(
+        f"[[host]] address = {shown(each)}" for each in (asked if isinstance(asked, list) else [asked])
+    )
+    what = "leave this environment out" if below == NATIVE else f"technology = {shown(below)} here"
+    return f"native is measured on every host as well now (docs/hosts.md): write {tables}, and {what}"
 
 
 def _in_networks(environment: Environment | None, networks: Sequence[NetworkKind]) -> list[Environment]:

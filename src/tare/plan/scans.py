@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.durations import total_s, trial_durations_s
 from tare.plan.sharing import NATIVE_ENVIRONMENT
-from tare.plan.trials import trial_identity
+from tare.plan.trials import hosts_of_block, trial_identity
 from tare.records import Layout, Limits, OptionValue, Trial, Workload
 from tare.units import format_duration
 from tare.workloads import scan_of
@@ -32,6 +32,8 @@ class OpenScan:
     limits: Limits
     scan: Scan
     most_s: float
+    hosts: tuple[str, ...] = ()
+    """Of the campaign's list: those of the first block."""
 
     @property
     def whose(self) -> str:
@@ -68,6 +70,7 @@ class OpenScan:
             layout=self.layout,
             workload=workload,
             limits=self.limits,
+            hosts=self.hosts,
         )
 
     @property
@@ -104,6 +107,7 @@ def open_scans(campaign: Campaign) -> tuple[OpenScan, ...]:
                     limits=setting.limits,
                     scan=scan,
                     most_s=most_s,
+                    hosts=hosts_of_block(campaign, campaign.seed or 0, 0, setting.layout),
                 ),
             )
     return tuple(wanted.values())

@@ -67,6 +67,8 @@ class Host:
     memory_byte: int
     oversubscribe: int = USUAL_OVERSUBSCRIPTION
     """How many of the processors that a layout asks for may share one of the host's, as the campaign states it."""
+    hosts: int = 1
+    """How many hosts of this size there are."""
 
     @property
     def most_processors(self) -> int:
@@ -96,8 +98,9 @@ def _slug(value: object) -> str:
 def _memory_byte(value: object, info: ValidationInfo) -> float:
     memory_byte = quantity(parse_byte, "2 GiB")(value)
     host = _host(info)
-    if memory_byte > host.memory_byte:
-        raise ValueError(f"{shown(value)} is more than this host's {format_byte(host.memory_byte)}")
+    if memory_byte > host.memory_byte * host.hosts:
+        whose = "this host's" if host.hosts == 1 else f"what {host.hosts} hosts have, at least"
+        raise ValueError(f"{shown(value)} is more than {whose} {format_byte(host.memory_byte * host.hosts)}")
     if memory_byte < LEAST_MEMORY_BYTE:
         raise ValueError(
             f"{shown(value)} is too little to start anything; give {_mebibyte(LEAST_MEMORY_BYTE)} or more"
@@ -114,7 +117,9 @@ def parse_layout(text: str, host: Host) -> Layout:
     try:
         layout = Layout.parse(text)
     except ValueError:
-        raise ValueError(f"{shown(text)} is not a layout; write NcMpKi, such as 1c2p1i") from None
+        raise ValueError(
+            f"{shown(text)} is not a layout; write NcMpKi, such as 1c2p1i, or 8c2p1i on 4 hosts as 8c2p1i on 4"
+        ) from None
     if problem := size_problem(layout, host):
         raise ValueError(f"{shown(text)} {problem}")
     if layout.instances not in (allowed := _instance_counts(layout)):
@@ -127,14 +132,21 @@ def parse_layout(text: str, host: Host) -> Layout:
 
 def size_problem(layout: Layout, host: Host) -> str | None:
     """Say why the host cannot hold so many nodes or processors; ``None`` when it can."""
-    wanted = layout.total_processors
-    if layout.nodes > MOST_NODES:
-        return f"has {layout.nodes} nodes; at most {MOST_NODES} are possible"
+    if layout.hosts > host.hosts:
+        have = "this host alone" if host.hosts == 1 else f"{host.hosts} hosts"
+        return f"is on {layout.hosts} hosts, and the campaign has {have}; add [[host]] tables"
+    if layout.nodes % layout.hosts:
+        return f"cannot have as many nodes on each of {layout.hosts} hosts; give a multiple of {layout.hosts}"
+    if layout.nodes_per_host > MOST_NODES:
+        each = " on each host" if layout.hosts > 1 else ""
+        return f"has {layout.nodes_per_host} nodes{each}; at most {MOST_NODES} are possible"
+    wanted = layout.as_native.processors
     if wanted > host.most_processors:
         least = -(-wanted // host.processors)
         more = f"; oversubscribe = {least} in a campaign lets more" if least <= MOST_OVERSUBSCRIPTION else ""
+        where = "this host offers" if host.hosts == 1 else "its smallest host offers"
         return (
-            f"needs {wanted} processors, and this host offers {host.processors}; "
+            f"needs {wanted} processors{' on each host' if layout.hosts > 1 else ''}, and {where} {host.processors}; "
             f"at most {host.oversubscribe} may share one{more}"
         )
     return None
@@ -145,12 +157,16 @@ def _nodes(count: int) -> str:
 
 
 def _instance_counts(layout: Layout) -> list[int]:
-    """Valid instance counts: whole nodes shared equally, or equally many instances of whole processors per node."""
+    """Valid instance counts: whole nodes shared equally, or equally many instances of whole processors per node.
+
+    On several hosts native, with a node on each, must be able to share them equally too.
+    """
     spanning = [count for count in range(1, layout.nodes) if layout.nodes % count == 0]
     inside = [
         layout.nodes * part for part in range(1, layout.processors + 1) if layout.processors % part == 0
     ]
-    return spanning + inside
+    hosts = layout.hosts
+    return [count for count in spanning + inside if count % hosts == 0 or hosts % count == 0]
 
 
 def _host(info: ValidationInfo) -> Host:
@@ -293,6 +309,9 @@ class CampaignTable(StrictTable):
     """Every environment without its own network is measured in each of these."""
     binds: list[Annotated[str, AfterValidator(normal_bind)]] = Field(default_factory=list)
     devices: list[Annotated[str, AfterValidator(normal_device)]] = Field(default_factory=list)
+    subnet: str | None = None
+    """Address range in which the hosts reach each other."""
+    host: Any = None
     environment: Any = None
     workload: Any = None
     sharing: Any = None

@@ -9,7 +9,7 @@ from tare.foreign import shortened
 from tare.plan.definition import Campaign
 from tare.plan.order import starts
 from tare.plan.sharing import NATIVE_ENVIRONMENT, Setting
-from tare.records import NATIVE, Environment, Trial, Turns, Way, Workload
+from tare.records import NATIVE, Environment, Layout, Trial, Turns, Way, Workload
 
 _Arm = tuple[Environment, int]
 _Cell = tuple[Workload, Setting]
@@ -32,7 +32,7 @@ def plan_block(campaign: Campaign, seed: int, block: int) -> tuple[Trial, ...]:
     cells = sorted(campaign.cells, key=lambda cell: (cell[0].name, str(cell[1])))
     source.shuffle(cells)
     placed = [(cell, arm) for cell in _joined(cells) for arm in _shuffled_arms(campaign.environments, source)]
-    trials = [_trial(campaign, block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed)]
+    trials = [_trial(campaign, seed, block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed)]
     return (*trials, *_ordered(campaign, seed, block, len(trials)))
 
 
@@ -54,7 +54,19 @@ def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iter
             workload=order.workload,
             limits=campaign.limits.of(order.layout),
             series=series,
+            hosts=hosts_of_block(campaign, seed, block, order.layout),
         )
+
+
+def hosts_of_block(campaign: Campaign, seed: int, block: int, layout: Layout) -> tuple[str, ...]:
+    """The hosts that have the nodes of a layout in a block, all its trials alike.
+
+    From block to block the layout moves on in an order drawn once, so that in the end every host has had it as often.
+    """
+    names = [host.name for host in campaign.hosts]
+    random.Random(f"{seed}-hosts").shuffle(names)  # noqa: S311 - an order that can be repeated, not a secret
+    first = block * layout.hosts
+    return tuple(names[(first + number) % len(names)] for number in range(layout.hosts)) if names else ()
 
 
 def trial_identity(block: int, workload: str, setting: str, environment: str, replicate: int) -> str:
@@ -91,7 +103,7 @@ def _shuffled_arms(environments: Sequence[Environment], source: random.Random) -
     return arms
 
 
-def _trial(campaign: Campaign, block: int, slot: int, cell: _Cell, arm: _Arm) -> Trial:
+def _trial(campaign: Campaign, seed: int, block: int, slot: int, cell: _Cell, arm: _Arm) -> Trial:
     workload, setting = cell
     environment, replicate = campaign.environment_at(arm[0], setting), arm[1]
     return Trial(
@@ -106,6 +118,7 @@ def _trial(campaign: Campaign, block: int, slot: int, cell: _Cell, arm: _Arm) ->
         neighbour=setting.company.beside(environment) if setting.company else None,
         turns=turns_of(campaign, workload, setting),
         levels=setting.levels,
+        hosts=hosts_of_block(campaign, seed, block, setting.layout),
     )
 
 

@@ -69,7 +69,15 @@ from tare.records.comparisons import (
     Standing,
     Treatment,
 )
-from tare.records.diagnostics import Check, Effect, Finding, Predecessors, TimerAgreement, TimerSummary
+from tare.records.diagnostics import (
+    Check,
+    Effect,
+    Finding,
+    HostSpeed,
+    Predecessors,
+    TimerAgreement,
+    TimerSummary,
+)
 from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
@@ -136,6 +144,7 @@ from tare.records.planned import (
     Layout,
     Level,
     Limits,
+    NamedHost,
     Neighbour,
     NetworkKind,
     OptionValue,
@@ -143,6 +152,7 @@ from tare.records.planned import (
     Range,
     ScanChoice,
     Series,
+    Spread,
     Storage,
     Trial,
     User,
@@ -273,6 +283,7 @@ __all__ = [
     "HistorySeries",
     "HostLoad",
     "HostShare",
+    "HostSpeed",
     "ImportedComparison",
     "ImportedDifference",
     "ImportedFigure",
@@ -294,6 +305,7 @@ __all__ = [
     "Limits",
     "Look",
     "LookForesight",
+    "NamedHost",
     "Neighbour",
     "NetworkKind",
     "Noise",
@@ -346,6 +358,7 @@ __all__ = [
     "SlowRuns",
     "Software",
     "SoftwarePart",
+    "Spread",
     "Standing",
     "Start",
     "Status",

@@ -57,6 +57,17 @@ class Predecessors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostSpeed:
+    """How fast a host of the campaign's list is, by a fixed work on all its processors."""
+
+    host: str
+    slower: Estimate
+    """How much more time it takes than the median of the others, as a fraction; a negative one is faster."""
+    is_slow: bool
+    """Whether it is certainly slower by more than 5 %, judged with all hosts together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimerSummary:
     """One environment in one cell, block by block; only blocks in which all three trials are known."""
 

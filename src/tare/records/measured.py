@@ -233,6 +233,8 @@ class Outcome:
     """Use of the processors by others while the commands ran; ``None``: not known, such as on another host."""
     turns: TurnsTaken | None = None
     """Its turns with the other arms; ``None``: it ran by itself."""
+    host_times_s: Mapping[str, float] = field(default_factory=dict)
+    """Host of the campaign's list → time of a fixed work on all its processors, before a native trial; else empty."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: observed limits, BLAS kernel, storage driver, ..."""
@@ -297,5 +299,7 @@ class Session:
     """The extent of each other file of the journal when the session began: file name → what was read."""
     software: tuple[Software, ...] = ()
     """For each command, if the host's own files take part; empty otherwise."""
+    hosts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Name → the facts of a host of the campaign's list, as ``host`` has them of the one on which Tare runs."""
     choices: tuple[ScanChoice, ...] = ()
     """Options that native runs chose before the first trial."""

@@ -21,6 +21,7 @@ from tare.report import (
     failing,
     helpers,
     host_software,
+    hosts,
     losses,
     order,
     sharing,
@@ -48,7 +49,7 @@ class Topic(InTables, OnPage, Protocol):
     """A topic of every output."""
 
 
-TOPICS: tuple[Topic, ...] = (host_software, failing, factors, sharing, activities, helpers)
+TOPICS: tuple[Topic, ...] = (host_software, hosts, failing, factors, sharing, activities, helpers)
 """Together and in this order in every output: a new topic joins them, and ``JSON_ORDER``."""
 JSON_ORDER: tuple[type[JsonShape], ...] = (
     stops.StopsJson,
@@ -56,6 +57,7 @@ JSON_ORDER: tuple[type[JsonShape], ...] = (
     verdicts.VerdictsJson,
     curves.CurvesJson,
     host_software.HostSoftwareJson,
+    hosts.HostsJson,
     failing.FailuresJson,
     factors.FactorsJson,
     sharing.SharingJson,

@@ -3,8 +3,8 @@
 
 A technology provides a ``Machine``: what its tool does with one machine, all through argv. ``Managed`` does the rest
 for machines that the user provides: it switches one on, waits until ssh(1) is answered, has the ``ssh`` environment
-copy the image there and start the node inside, and switches it off again (docs/libvirt.md, docs/ssh.md). ``Either`` is
-for technologies whose nodes may also be machines of Tare's own, as in ``guests``.
+copy the image there and start the node inside, and switches it off again (docs/libvirt.md, docs/hosts.md). ``Either``
+is for technologies whose nodes may also be machines of Tare's own, as in ``guests``.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/ssh.md)."""
+"""Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/hosts.md)."""
 
 import hashlib
 import os
@@ -22,6 +22,7 @@ from tare.records import NetworkKind, OptionValue
 
 _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
+_WORK_LIMIT_S = 90.0
 _PREPARE_LIMIT_S = 900.0
 _LONGEST_SOCKET = 80
 """A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
@@ -34,6 +35,10 @@ class _Probed(TypedDict):
     reason: str
     remedy: str
     version: str
+
+
+class _Worked(TypedDict):
+    time_s: float
 
 
 class _Started(TypedDict):
@@ -83,7 +88,7 @@ class Ssh(Provider):
     def probe(self) -> Probe:
         if self._options is None:
             reason = "its host is named in a campaign file, and tried with it"
-            return Probe(usable=False, reason=reason, remedy="write one as docs/ssh.md shows")
+            return Probe(usable=False, reason=reason, remedy="write one as docs/hosts.md shows")
         try:
             probes = [_probed(far) for far in Far.all(self._options)]
         except NodeError as error:
@@ -144,6 +149,11 @@ class Ssh(Provider):
             remove_what_goes(control.parent)
         remove_what_goes(spec.directory / "layer")
         _reached(spec).unlink(missing_ok=True)
+
+
+def work_time_s(node: Node) -> float:
+    """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
+    return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
 
 
 class _Running:

@@ -15,7 +15,8 @@ from tare.records import NATIVE, OptionValue
 from tare.untrusted import from_json
 
 OPTION_NAMES: Mapping[str, str] = {
-    "host": "who is reached: user@host, or a name of the ssh configuration; or a list, node by node in turn",
+    "host": "who is reached: user@host, or a name of the ssh configuration; or a list, node by node in turn; "
+    "here: this host, without ssh",
     "subnet": "address range in which these hosts and this one reach each other, for MPI between nodes",
     "ssh_options": "further words for ssh, such as a port",
     "below": "technology of the nodes on that host",
@@ -24,6 +25,7 @@ OPTION_NAMES: Mapping[str, str] = {
     "python": "Python 3.11 or newer on that host",
     "become": "what to put before a command there to be root, such as sudo -n",
 }
+HERE = "here"
 _WORDS = Path(__file__).with_name("become_ssh.py")
 _LISTS = ("ssh_options", "below_options", "become")
 _STATE = "/var/lib/tare"
@@ -87,7 +89,9 @@ class Far:
         }
 
     def ssh(self, control: Path | None = None, *, master: bool = False) -> list[str]:
-        """The argv to which a command's words are added; over the connection at ``control`` if there is one."""
+        """The argv to which a command is added as one word; over the connection at ``control`` if there is one."""
+        if self.host == HERE:
+            return ["sh", "-c"]
         return [
             *("ssh", "-T", "-a", "-x", "-S", "none" if control is None else str(control).replace("%", "%%")),
             *("-o", f"ControlMaster={'yes' if master else 'no'}", *_o(_INSISTED)),

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``[[host]]`` tables to records: the hosts that have a campaign's nodes (docs/hosts.md)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import Field
+
+from tare.errors import InputError
+from tare.nodes.provider import Provider
+from tare.plan.blocks import StrictTable
+from tare.plan.entries import tables, validated
+from tare.plan.problems import Problem, shown
+from tare.plan.schema import Host, Slug
+from tare.plan.toml_lines import Path
+from tare.records import NamedHost
+
+FAR = "ssh"
+"""The technology that starts nodes of any other one on a host of a campaign's list."""
+MOST_HOSTS = 256
+_ANY = "0.0.0.0/0"
+Sizes = Callable[[Sequence[NamedHost]], Mapping[str, Host]]
+"""Reaches hosts and asks for their sizes, by name; ``HostError`` when one cannot be reached."""
+
+
+class HostTable(StrictTable):
+    """``[[host]]``; without an address it is the host on which Tare runs."""
+
+    name: Slug | None = None
+    address: str | None = Field(default=None, min_length=1, pattern=r"^[^-\s]\S*$")
+    ssh_options: list[str] = Field(default_factory=list)
+    state: str | None = Field(default=None, pattern="^/")
+    python: str = Field(default="python3", min_length=1)
+    become: list[str] = Field(default_factory=list)
+
+
+def hosts_of(
+    data: Mapping[str, Any], providers: Mapping[str, Provider], problems: list[Problem]
+) -> list[NamedHost]:
+    """Read the ``[[host]]`` tables, in the file's order; none: all nodes are on this host, without a list."""
+    listed = tables(data, "host", problems) if "host" in data else []
+    if len(listed) > MOST_HOSTS:
+        problems.append(Problem(("host",), f"are {len(listed)}; at most {MOST_HOSTS} are possible"))
+        return []
+    hosts: dict[str, NamedHost] = {}
+    for position, data_of_host in listed:
+        path: Path = ("host", position)
+        table = validated(HostTable, data_of_host, path, None, problems)
+        if table is None:
+            continue
+        host = _host(table)
+        if host.name in hosts:
+            text = f"{shown(host.name)} is also the name of another host; give each a name of its own"
+            problems.append(Problem((*path, "name"), text))
+        hosts[host.name] = host
+    if hosts and (wrong := providers[FAR].check_options({"host": "x", "subnet": data.get("subnet", _ANY)})):
+        problems.append(Problem(("subnet",), wrong["subnet"]))
+    if "subnet" in data and not hosts:
+        problems.append(Problem(("subnet",), "is of hosts; add [[host]] tables"))
+    return list(hosts.values())
+
+
+def _host(table: HostTable) -> NamedHost:
+    name = table.name or (table.address or "here").rpartition("@")[2]
+    return NamedHost(
+        name=name,
+        address=table.address,
+        ssh_options=tuple(table.ssh_options),
+        state=table.state,
+        python=table.python,
+        become=tuple(table.become),
+    )
+
+
+def smallest(host: Host, hosts: Sequence[NamedHost], sizes: Sizes | None) -> Host:
+    """The size that every host of the list has at least; this host's own without a list. Raises ``HostError``."""
+    if not hosts:
+        return host
+    if sizes is None:
+        raise InputError(
+            "this campaign names hosts, which this command does not reach; use tare plan or tare run"
+        )
+    known = sizes(hosts).values()
+    return replace(
+        host,
+        processors=min(each.processors for each in known),
+        memory_byte=min(each.memory_byte for each in known),
+        hosts=len(hosts),
+    )

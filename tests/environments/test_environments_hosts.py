@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign's list of hosts, tried for real: two names of an sshd on the loopback, and this host itself."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.environments.loopback_sshd import Sshd
+
+from tare.errors import HostError
+from tare.host.facts import memory_byte, online_processors
+from tare.image.store import Image
+from tare.measure.context import Context
+from tare.measure.hosts import common_subnet, reach
+from tare.measure.trial import run_trial
+from tare.records import Environment, Layout, Limits, NamedHost, Outcome, Status, Trial, Workload
+from tare.units import MEBIBYTE
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="the nodes need root for mounts and cgroups"),
+    pytest.mark.usefixtures("state"),
+]
+
+
+@pytest.fixture
+def hosts(sshd: Sshd, far: Path, tmp_path: Path) -> tuple[NamedHost, ...]:
+    configuration = tmp_path / "ssh_config"
+    configuration.write_text("Host one two\n  HostName 127.0.0.1\n")
+    words = tuple(str(configuration) if word == "none" else word for word in sshd.options)
+    return tuple(
+        NamedHost(name=name, address=name, ssh_options=words, state=str(far)) for name in ("one", "two")
+    )
+
+
+def outcome(image: Image, hosts: tuple[NamedHost, ...], raw: Path, technology: str, layout: str) -> Outcome:
+    context = Context(
+        image_root=image.root,
+        image_digest=image.digest,
+        raw_directory=raw,
+        available_processors=online_processors(),
+        hosts=reach(hosts),
+        subnet="127.0.0.0/8",
+    )
+    trial = Trial(
+        identity="b000-t",
+        block=0,
+        slot=0,
+        environment=Environment(name=technology, technology=technology),
+        replicate=0,
+        layout=Layout.parse(layout),
+        workload=Workload(name="w", kind="command", options={"argv": ["hostname"], "mpi": True}),
+        limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
+        hosts=tuple(host.name for host in hosts),
+    )
+    return run_trial(context, trial)
+
+
+@pytest.mark.parametrize(("technology", "names"), [("bubblewrap", 4), ("native", 1)])
+def test_native_and_environment_are_both_on_the_hosts(
+    image: Image, hosts: tuple[NamedHost, ...], tmp_path: Path, far: Path, technology: str, names: int
+) -> None:
+    """A native node has its host's own name, and here both hosts are the same one."""
+    done = outcome(image, hosts, tmp_path / "raw", technology, "4c1p1i on 2 scattered")
+    assert (done.status, done.reason) == (Status.OK, None)
+    assert set(done.host_times_s) == ({"one", "two"} if technology == "native" else set())
+    ranks = (tmp_path / "raw" / "b000-t" / "i0.stdout").read_text().split()
+    assert (len(ranks), len(set(ranks))) == (4, names)
+    assert done.facts["host"].count("by ssh") == 1  # as both have one name
+    assert list((far / "nodes").iterdir()) == []
+
+
+def test_this_host_is_reached_without_ssh_and_says_what_it_has() -> None:
+    (here,) = reach([NamedHost(name="here")]).values()
+    assert here.processors == online_processors()
+    assert here.memory_byte == memory_byte()
+    assert here.facts["kernel"] == os.uname().release
+    assert "127.0.0.1" in {str(interface.ip) for interface in here.interfaces}
+
+
+def test_hosts_that_do_not_answer_are_all_named(hosts: tuple[NamedHost, ...]) -> None:
+    gone = [NamedHost(name=name, address=f"{name}.invalid") for name in ("a", "b")]
+    with pytest.raises(HostError, match=r"host a: .*host b: a?b?\.?.*cannot be reached by ssh"):
+        reach([hosts[0], *gone])
+
+
+def test_the_loopback_is_no_network_between_hosts(hosts: tuple[NamedHost, ...]) -> None:
+    reached = reach(hosts)
+    assert common_subnet(reached.values()) is None  # both are this host, with the same addresses

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``[[host]]``: layouts over hosts, and which hosts a block has."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tare.environments import PROVIDERS as ALL
+from tare.errors import CampaignError, InputError
+from tare.plan.campaign import Campaign, resolve
+from tare.plan.hosts import FAR
+from tare.plan.schema import Host
+from tare.plan.trials import hosts_of_block, plan_trials
+from tare.records import Layout, NamedHost, Spread
+from tests.fake_campaign import fake_campaign
+from tests.plan.plan_example import KINDS, PROVIDERS, kept_and_read
+
+GIBIBYTE = 1 << 30
+CAMPAIGN = """\
+name = "wire"
+blocks = 6
+layouts = ["8c1p1i on 2"]
+
+[[host]]
+address = "root@node1"
+
+[[host]]
+address = "node2"
+become = ["sudo", "-n"]
+
+[[host]]
+
+[[environment]]
+technology = "bottle"
+
+[[workload]]
+name = "count"
+"""
+
+
+def sizes(hosts: Sequence[NamedHost]) -> Mapping[str, Host]:
+    """Each has four processors and 4 GiB, the first 8 processors."""
+    return {host.name: Host(4 if number else 8, 4 * GIBIBYTE) for number, host in enumerate(hosts)}
+
+
+def load(folder: Path, text: str = CAMPAIGN) -> Campaign:
+    path = folder / "campaign.toml"
+    path.write_text(text)
+    return resolve(
+        str(path),
+        host_processors=1,
+        host_memory_byte=GIBIBYTE,
+        providers={**PROVIDERS, FAR: ALL[FAR]},
+        kinds=KINDS,
+        sizes=sizes,
+    )
+
+
+def test_a_host_has_the_name_of_its_address_and_this_one_is_here(tmp_path: Path) -> None:
+    campaign = load(tmp_path)
+    assert [(host.name, host.address) for host in campaign.hosts] == [
+        ("node1", "root@node1"),
+        ("node2", "node2"),
+        ("here", None),
+    ]
+    assert campaign.hosts[1].become == ("sudo", "-n")
+    assert kept_and_read(campaign) == campaign
+
+
+def test_all_trials_of_a_block_are_on_the_same_hosts_and_every_host_has_its_turn(tmp_path: Path) -> None:
+    trials = plan_trials(load(tmp_path), 7)
+    used = {trial.block: trial.hosts for trial in trials}
+    assert all(trial.hosts == used[trial.block] for trial in trials)
+    assert Counter(name for hosts in used.values() for name in hosts) == {"node1": 4, "node2": 4, "here": 4}
+    assert len(set(used.values())) > 1
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**63 - 1))
+def test_after_as_many_blocks_as_hosts_each_host_had_the_layout_as_often(
+    many: int, wanted: int, seed: int
+) -> None:
+    wanted = min(many, wanted)
+    hosts = tuple(NamedHost(name=f"h{number}") for number in range(many))
+    campaign = replace(fake_campaign(), hosts=hosts)
+    layout = Layout(nodes=wanted, processors=1, instances=1, hosts=wanted)
+    blocks = [hosts_of_block(campaign, seed, block, layout) for block in range(many)]
+    assert all(len(set(chosen)) == wanted for chosen in blocks)
+    assert set(Counter(name for chosen in blocks for name in chosen).values()) == {wanted}
+
+
+def _with(hosts: tuple[NamedHost, ...]) -> Campaign:
+    from dataclasses import replace  # noqa: PLC0415
+
+    from tests.fake_campaign import fake_campaign  # noqa: PLC0415
+
+    return replace(fake_campaign(), hosts=hosts)
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts", "spread"),
+    [
+        ("8c1p1i on 4", [0, 0, 1, 1, 2, 2, 3, 3], Spread.PACKED),
+        ("8c1p1i on 4 scattered", [0, 1, 2, 3, 0, 1, 2, 3], Spread.SCATTERED),
+        ("4c2p4i", [0, 0, 0, 0], Spread.PACKED),
+    ],
+)
+def test_nodes_are_packed_or_scattered(text: str, hosts: list[int], spread: Spread) -> None:
+    layout = Layout.parse(text)
+    assert (str(layout), layout.spread) == (text, spread)
+    assert [layout.host_of(node) for node in range(layout.nodes)] == hosts
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "said"),
+    [
+        ("8c1p1i on 2", "8c1p1i on 3", "cannot have as many nodes on each of 3 hosts"),
+        ("8c1p1i on 2", "8c1p1i on 4", "is on 4 hosts, and the campaign has 3 hosts; add [[host]]"),
+        ("8c1p1i on 2", "2c65p1i on 2", "needs 65 processors on each host, and its smallest host offers 4"),
+        ("8c1p1i on 2", "6c1p3i on 2", "3 instances cannot share 6 nodes"),
+        ('address = "node2"', 'address = "root@node1"', "is also the name of another host"),
+        ('address = "node2"', 'address = "-oProxyCommand=x"', "host[2].address"),
+        ("blocks = 6", 'blocks = 6\nsubnet = "10.1.0.1/16"', "is no whole range; write 10.1.0.0/16"),
+        (
+            "blocks = 6",
+            'blocks = 6\nlimits.memory = "9 GiB"',
+            "9 GiB in 8c1p1i on 2 is more than its hosts have",
+        ),
+        (
+            'technology = "bottle"',
+            'technology = "ssh"\nhost = ["a", "b"]\nbelow = "lxc"',
+            "[[host]] address = 'a'; [[",
+        ),
+    ],
+)
+def test_a_mistake_is_said_with_its_place(tmp_path: Path, good: str, bad: str, said: str) -> None:
+    with pytest.raises(CampaignError) as caught:
+        load(tmp_path, CAMPAIGN.replace(good, bad))
+    assert said in str(caught.value)
+
+
+def test_hosts_are_not_reached_by_a_command_that_runs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.toml"
+    path.write_text(CAMPAIGN)
+    with pytest.raises(InputError, match="names hosts, which this command does not reach"):
+        resolve(str(path), host_processors=1, host_memory_byte=GIBIBYTE)
