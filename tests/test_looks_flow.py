@@ -142,7 +142,8 @@ def test_the_end_of_the_budget_is_a_last_look(tmp_path: Path) -> None:
     overhead = primary(analysis)["slow"].overhead
     assert analysis.cut_by_budget
     assert overhead.stopped is Stop.OUT_OF_BUDGET
-    assert overhead.looks[-1].blocks == overhead.typical.n == runs(analysis)["slow"]
+    assert overhead.looks[-1].blocks == overhead.typical.n
+    assert runs(analysis)["slow"] - overhead.typical.n in {0, 1}  # the budget may end within a block
     assert overhead.looks[-1].spent == 1.0
 
 

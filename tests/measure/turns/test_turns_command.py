@@ -70,7 +70,10 @@ def test_a_program_that_answers_lines_is_timed_from_line_to_line(tmp_path: Path)
 
 @pytest.mark.usefixtures("image")
 def test_an_unmodified_program_is_frozen_between_its_turns(tmp_path: Path) -> None:
-    outcomes, _ = outcomes_of(command(Way.FREEZER, "python3", "-c", WORK), tmp_path / "result")
+    for attempt in range(3):  # on a busy machine it may wait so much that it runs whole
+        outcomes, _ = outcomes_of(command(Way.FREEZER, "python3", "-c", WORK), tmp_path / f"result-{attempt}")
+        if all(outcome.turns for outcome in outcomes):
+            break
     for outcome in outcomes:
         assert (outcome.status, outcome.reason) == (Status.OK, None)
         assert outcome.turns is not None
