@@ -71,7 +71,7 @@ test: setup-test
 
 all-tests:
 	ctest --test-dir build/native --output-on-failure
-	scripts/with-dockerd $(BIN)/pytest -n 4 --dist loadgroup --no-loadscope-reorder --durations=25 $(COVERAGE)
+	scripts/with-dockerd $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=25 $(COVERAGE)
 
 # What needs neither root nor anything of the set-up but Python's packages.
 test-quick:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tests run at once, and which belong to ``make test-quick``: what a test starts decides both.
 
-``make test`` has four processes, on two processors as well, since tests of nodes wait for most of their time. A test
-that looks whether anything was left on the machine needs it alone, so one process has these while the others have what
-starts no node. Then two processes have nodes that share the host's kernel, two have guests and hosts reached by ssh.
+``make test`` has three processes, on two processors as well, since tests of nodes wait for most of their time. Nodes
+that share the host's kernel are tested in one process, guests and hosts reached by ssh in another, and what starts no
+node in whichever is free. A test that looks whether anything was left on the machine needs it alone.
 """
 
 import fcntl
@@ -44,8 +44,8 @@ _NODES = {
     "test_scripts_with_dockerd",
 }
 """Files there that start more all the same, as those do that end in ``_real``."""
-_OF_ENVIRONMENTS = {"contract", "environments"}
-"""Folders of about half of the tests of nodes that share the host's kernel."""
+_REST = {"analyze", "statistics"}
+"""Of these folders, two that take two minutes."""
 _FAKED = {"test_measure_clock_watch", "test_measure_folder_lock", "test_measure_session"}
 """Files elsewhere that start no node either."""
 _GUESTS = ("libvirt", "managed", "qemu", "ssh", "virtualbox", "vmware")
@@ -87,9 +87,12 @@ class Turn(StrEnum):
     MACHINE = "machine"
     BESIDE = "beside"
     NODES = "nodes"
-    OTHER_NODES = "other nodes"
     GUESTS = "guests"
-    OTHER_GUESTS = "other guests"
+    REST = "rest"
+    """As BESIDE: for whoever is done."""
+
+
+_FREE = {Turn.BESIDE, Turn.REST}
 
 
 def turn_of(item: pytest.Item) -> Turn:
@@ -98,12 +101,10 @@ def turn_of(item: pytest.Item) -> Turn:
         return Turn.MACHINE
     folder, file = item.path.parent.name, item.path.stem
     if not _starts_nodes(item.path):
-        return Turn.BESIDE
+        return Turn.REST if folder in _REST else Turn.BESIDE
     parameter = item.name.partition("[")[2]
     names = (folder, file.removeprefix(_FILE_PREFIX), parameter)
-    if any(name.startswith(_GUESTS) for name in names):
-        return Turn.OTHER_GUESTS if folder == "contract" else Turn.GUESTS
-    return Turn.NODES if folder in _OF_ENVIRONMENTS else Turn.OTHER_NODES
+    return Turn.GUESTS if any(name.startswith(_GUESTS) for name in names) else Turn.NODES
 
 
 def _starts_nodes(file: Path) -> bool:
@@ -129,14 +130,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order.index(turn_of(item)))
     for item in items:
         turn = turn_of(item)
-        if turn is not Turn.BESIDE or _REAL.intersection(getattr(item, "fixturenames", ())):
+        if turn not in _FREE or _REAL.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real)
         if item.path.stem in _SLOW:
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow") or item.get_closest_marker("real"):
             # Simulations and real nodes run the statements again that fakes do, and coverage would count each time.
             item.add_marker(pytest.mark.no_cover)
-        item.add_marker(pytest.mark.xdist_group(item.path.stem if turn is Turn.BESIDE else turn.value))
+        item.add_marker(pytest.mark.xdist_group(item.path.stem if turn in _FREE else turn.value))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -151,7 +152,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Wait for one's turn before the test's own time limit begins; a test that runs others keeps it for them."""
     turn = turn_of(item)
-    if turn is Turn.BESIDE or not hasattr(item.config, "workerinput"):
+    if turn in _FREE or not hasattr(item.config, "workerinput"):
         return (yield)
     with _room(alone=turn is Turn.MACHINE):
         return (yield)
