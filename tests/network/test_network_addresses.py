@@ -125,7 +125,7 @@ class TestElsewhere:
         self, subnet: str | None, address: str | None, tmp_path: Path
     ) -> None:
         nodes = self.nodes_in(tmp_path, subnet, address, address)
-        with pytest.raises(NodeError, match="give subnet, as docs/hosts.md explains"):
+        with pytest.raises(NodeError, match=r"give subnet, as docs/hosts\.md explains"):
             network.meeting_place(nodes)
         assert network.describe(nodes[0]) == {"network": "its host's"}
 

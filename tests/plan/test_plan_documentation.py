@@ -12,7 +12,7 @@ from pydantic_core import PydanticUndefined
 from tare.environments import PROVIDERS
 from tare.plan.blocks import BlocksTable, DecisionTable, PrecisionTable
 from tare.plan.campaign import load_campaign, preset_names
-from tare.plan.hosts import FAR
+from tare.plan.entries import FAR
 from tare.plan.schema import (
     CampaignTable,
     EnvironmentTable,

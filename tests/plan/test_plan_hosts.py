@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tare.environments import PROVIDERS as ALL
 from tare.errors import CampaignError, InputError
 from tare.plan.campaign import Campaign, resolve
-from tare.plan.hosts import FAR
+from tare.plan.entries import FAR
+from tare.plan.hosts import HostTable
 from tare.plan.schema import Host
 from tare.plan.trials import hosts_of_block, plan_trials
 from tare.records import Layout, NamedHost, Spread
@@ -148,3 +149,8 @@ def test_hosts_are_not_reached_by_a_command_that_runs_nothing(tmp_path: Path) ->
     path.write_text(CAMPAIGN)
     with pytest.raises(InputError, match="names hosts, which this command does not reach"):
         resolve(str(path), host_processors=1, host_memory_byte=GIBIBYTE)
+
+
+def test_every_key_of_a_host_is_explained() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "hosts.md").read_text()
+    assert [key for key in HostTable.model_fields if f"| `{key}` |" not in page] == []

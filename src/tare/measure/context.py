@@ -20,7 +20,7 @@ from tare.measure.turns.allotment import Allotment
 from tare.network import plan_networks
 from tare.nodes.devices import Device
 from tare.nodes.provider import Bind, NodeSpec, Provider, missing_network
-from tare.plan.hosts import FAR
+from tare.plan.entries import FAR
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {

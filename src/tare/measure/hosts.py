@@ -15,7 +15,7 @@ from tare.errors import HostError, NodeError
 from tare.host.paths import state_directory
 from tare.network import own_interfaces
 from tare.nodes.provider import Node
-from tare.plan.hosts import FAR
+from tare.plan.entries import FAR
 from tare.plan.schema import Host
 from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
 

@@ -16,7 +16,8 @@ from tare.plan.toml_lines import Path
 from tare.records import NATIVE, Environment, NetworkKind, OptionValue, Workload, is_without_load
 from tare.workloads.kind import WorkloadKind
 
-_FAR = "ssh"
+FAR = "ssh"
+"""The technology that starts nodes of any other one on a host of a campaign's list."""
 _Table = TypeVar("_Table", bound=BaseModel)
 _Record = TypeVar("_Record", Environment, Workload)
 
@@ -126,7 +127,7 @@ def _environment(
         text = 'native is always measured; for a control arm give it another name, such as name = "no-op"'
         problems.append(Problem((*path, "name"), text))
     options = table.model_extra or {}
-    if table.technology == _FAR:
+    if table.technology == FAR:
         problems.append(Problem((*path, "technology"), _written_as_host(options)))
     else:
         problems += option_problems(options, path, provider)

@@ -10,14 +10,12 @@ from pydantic import Field
 from tare.errors import InputError
 from tare.nodes.provider import Provider
 from tare.plan.blocks import StrictTable
-from tare.plan.entries import tables, validated
+from tare.plan.entries import FAR, tables, validated
 from tare.plan.problems import Problem, shown
 from tare.plan.schema import Host, Slug
 from tare.plan.toml_lines import Path
 from tare.records import NamedHost
 
-FAR = "ssh"
-"""The technology that starts nodes of any other one on a host of a campaign's list."""
 MOST_HOSTS = 256
 _ANY = "0.0.0.0/0"
 Sizes = Callable[[Sequence[NamedHost]], Mapping[str, Host]]
