@@ -21,7 +21,7 @@ from pathlib import Path
 SOURCES = Path("native")
 TEXTS = Path("build/lint")
 CONFIGURED = TEXTS / "configured"
-"""Where CMake says how each source is compiled; build/native compiles those of a library as one."""
+"""Where CMake says how each source is compiled; build/native compiles a library's sources as one."""
 
 
 def commands() -> dict[Path, list[list[str]]]:

@@ -45,7 +45,7 @@ class Matrix {
 
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] int rows() const { return rows_; }
-    /// With that of b, where this process has it.
+    /// With b's, where this process has it.
     [[nodiscard]] int columns() const { return columns_; }
     [[nodiscard]] View view() { return {.values = values_.span(), .lead = lead_}; }
 

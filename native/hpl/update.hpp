@@ -13,7 +13,7 @@ namespace tare::hpl {
 struct Swaps {
     /// Place in the panel's rows → the row that comes there.
     std::vector<int> sources;
-    /// A row below the panel, and that of the panel's rows which goes there.
+    /// A row below the panel, and the one of the panel's rows which goes there.
     struct Displaced {
         int from = 0;
         int to = 0;

@@ -14,9 +14,10 @@ enum class Pattern : std::uint8_t {
 
 [[nodiscard]] constexpr bool is_shared(Pattern pattern) { return pattern != Pattern::own; }
 
-/// Whose records this rank reads: its own, or in a shared file those of the rank half a job away. As every
-/// node has as many ranks, one behind the other, that rank is in another node wherever a job has several: so
-/// a folder that the nodes do not share is found out, and a node's own cache of what it wrote serves no read.
+/// Whose records this rank reads: its own, or in a shared file the records of the rank half a job away. As
+/// every node has as many ranks, one behind the other, that rank is in another node wherever a job has
+/// several: so a folder that the nodes do not share is found out, and a node's own cache of what it wrote
+/// serves no read.
 [[nodiscard]] constexpr int read_from(Pattern pattern, int rank, int ranks) {
     return is_shared(pattern) ? (rank + ranks / 2) % ranks : rank;
 }

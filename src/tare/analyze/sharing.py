@@ -47,7 +47,7 @@ def sharing_losses(
 def _standings(
     summaries: Sequence[SharingSummary], contrasts: Sequence[Contrast], margin: float, looks: int
 ) -> list[Standing]:
-    """Each loss among those of its family."""
+    """Each loss within its family."""
     by_place: dict[int, Standing] = {}
     for family in Family:
         exploratory = family is Family.EXPLORATORY

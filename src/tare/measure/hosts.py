@@ -6,20 +6,20 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypedDict
 
+from tare import network
 from tare.environments.ssh import work_time_s
 from tare.environments.ssh.channel import opened
 from tare.environments.ssh.connection import HERE, Far
 from tare.errors import HostError, NodeError
 from tare.host.paths import state_directory
-from tare.network import own_interfaces
 from tare.nodes.provider import Node
 from tare.plan.entries import FAR
 from tare.plan.schema import Host
 from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
 
-_STATE = "/var/lib/tare"
 _REACHED_AT_ONCE = 32
 
 
@@ -58,6 +58,7 @@ def sizes(hosts: Sequence[NamedHost]) -> dict[str, Host]:
     return {name: Host(len(own.processors), own.memory_byte) for name, own in reach(hosts).items()}
 
 
+@cache
 def _reached(host: NamedHost) -> ReachedHost | NodeError:
     far = Far.of(_options(host))
     try:
@@ -77,12 +78,13 @@ def _reached(host: NamedHost) -> ReachedHost | NodeError:
     )
 
 
-def work_times_s(trial: Trial, nodes: Sequence[Node]) -> dict[str, float]:
+def work_times_s(trial: Trial, nodes: Sequence[Node], listed: int) -> dict[str, float]:
     """Host → seconds for the same work, on all hosts of a native trial at once; empty for any other trial.
 
-    Native's nodes are one on each host, and nothing runs in them yet.
+    Native's nodes are one on each host, and nothing runs in them yet. Also empty where one host is ``listed``, which
+    has nothing to be compared with.
     """
-    if trial.environment.technology != NATIVE or not trial.hosts:
+    if trial.environment.technology != NATIVE or listed < 2:  # noqa: PLR2004 - one host and another
         return {}
     with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
         return dict(zip(trial.hosts, pool.map(work_time_s, nodes), strict=True))
@@ -90,12 +92,12 @@ def work_times_s(trial: Trial, nodes: Sequence[Node]) -> dict[str, float]:
 
 def common_subnet(reached: Iterable[ReachedHost]) -> str | None:
     """The first IPv4 range in which this host and all others have an address, and no two others the same one."""
-    hosts = [[each for each in own.interfaces if not each.ip.is_loopback] for own in reached]
-    for wanted in (each.network for each in own_interfaces() if not each.ip.is_loopback):
-        addresses = [next((each.ip for each in own if each.network == wanted), None) for own in hosts]
-        if None not in addresses and len(set(addresses)) == len(addresses):
-            return str(wanted)
-    return None
+    here = {each.network for each in network.own_interfaces() if not each.ip.is_loopback}
+    addresses = {own.host.name: [each for each in own.interfaces if each.network in here] for own in reached}
+    try:
+        return str(network.common_subnet(addresses))
+    except NodeError:
+        return None
 
 
 def on_host(environment: Environment, host: NamedHost, subnet: str | None = None) -> Environment:
@@ -108,12 +110,14 @@ def on_host(environment: Environment, host: NamedHost, subnet: str | None = None
 
 
 def _options(host: NamedHost) -> dict[str, OptionValue]:
+    """Those of the technology; this host keeps what it carries to itself beside its own state."""
+    state = host.state if host.state or host.address else str(state_directory() / "here")
     return {
         "host": host.address or HERE,
         "ssh_options": list(host.ssh_options),
-        "state": host.state or (_STATE if host.address else str(state_directory() / "here")),
         "python": host.python,
         "become": list(host.become),
+        **({} if state is None else {"state": state}),
     }
 
 

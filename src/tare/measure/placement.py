@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from tare.records import NATIVE, Layout, Trial
 
@@ -13,7 +14,7 @@ class NodePlace:
 
     index: int
     dealt: tuple[int, ...]
-    """A processor for each that the layout asks for; those of a host with too few stand here several times."""
+    """A processor for each that the layout asks for; of a host with too few each is listed several times."""
     memory_byte: int
     instances: tuple[int, ...]
     """The instances that run in it; a cooperative one also runs in other nodes."""
@@ -45,20 +46,27 @@ def effective_layout(trial: Trial) -> Layout:
     return layout.as_native
 
 
-def place(layout: Layout, memory_byte: int, available: Sequence[int]) -> tuple[NodePlace, ...]:
-    """Use the last of the available processors: the first one usually serves the host's interrupts.
+def place(
+    layout: Layout,
+    memory_byte: int,
+    *available: Sequence[int],
+    hosts: Sequence[str | None] = (None,),
+) -> tuple[NodePlace, ...]:
+    """Use the last of each host's available processors: the first one usually serves the host's interrupts.
 
     If there are fewer than the layout requires, they are dealt out in turn, so that nodes share them evenly.
     """
-    share, used = layout.processors, _dealt(layout.total_processors, available)
+    share = layout.processors
+    left = [iter(_dealt(layout.nodes_per_host * share, own)) for own in available]
     return tuple(
         NodePlace(
             index=index,
-            dealt=tuple(used[index * share : (index + 1) * share]),
+            dealt=tuple(islice(left[host], share)),
             memory_byte=memory_byte // layout.nodes,
             instances=layout.instances_in(index),
+            host=hosts[host],
         )
-        for index in range(layout.nodes)
+        for index, host in enumerate(map(layout.host_of, range(layout.nodes)))
     )
 
 
@@ -86,24 +94,13 @@ def sharing_said(requested: int, available: int) -> str:
 
 def places_over(trial: Trial, available: Mapping[str, Sequence[int]]) -> Places:
     """Places of the nodes on the trial's hosts, each by the ``available`` processors of its own host."""
-    layout, wanted = effective_layout(trial), trial.layout.as_native.processors
-    dealt = [_dealt(wanted, available[name]) for name in trial.hosts]
-    share, seen = layout.processors, [0] * layout.hosts
-    places = []
-    for index in range(layout.nodes):
-        number = layout.host_of(index)
-        first, seen[number] = seen[number] * share, seen[number] + 1
-        places.append(
-            NodePlace(
-                index=index,
-                dealt=tuple(dealt[number][first : first + share]),
-                memory_byte=trial.limits.memory_byte // layout.nodes,
-                instances=layout.instances_in(index),
-                host=trial.hosts[number],
-            )
-        )
-    fewest = min(len(available[name]) for name in trial.hosts)
-    return Places(measured=tuple(places), neighbours=(), requested=wanted, available=fewest)
+    own = [available[name] for name in trial.hosts]
+    return Places(
+        measured=place(effective_layout(trial), trial.limits.memory_byte, *own, hosts=trial.hosts),
+        neighbours=(),
+        requested=trial.layout.as_native.processors,
+        available=min(map(len, own)),
+    )
 
 
 def places_of(trial: Trial, available: Sequence[int]) -> Places:

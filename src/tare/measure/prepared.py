@@ -70,7 +70,7 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
         groups = _inspect(context, provider, nodes, ways, measured)
         measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes, ways)
         measured.learn(untested)
-        measured.host_times_s = work_times_s(trial, nodes)
+        measured.host_times_s = work_times_s(trial, nodes, len(context.hosts))
         yield Up(
             provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, ways=ways, up_s=up_s
         )

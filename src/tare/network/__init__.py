@@ -10,6 +10,7 @@ from tare.host import network_namespace as namespace
 from tare.network import links
 from tare.network.addresses import (
     address_within,
+    common_subnet,
     describe,
     launcher_namespace,
     meeting_place,
@@ -29,6 +30,7 @@ __all__ = [
     "SUBNET",
     "address_within",
     "adopt",
+    "common_subnet",
     "create",
     "describe",
     "launcher_namespace",

@@ -45,7 +45,7 @@ def meeting_place(nodes: Sequence[Node]) -> str:
         return str(SUBNET)
     if len(nodes) == 1 or all(map(_on_hosts_network, nodes)):
         return LOOPBACK
-    return str(_common_subnet({node.spec.name: _interfaces(node) for node in nodes}))
+    return str(common_subnet({node.spec.name: _interfaces(node) for node in nodes}))
 
 
 def address_within(subnet: str) -> str:
@@ -163,8 +163,8 @@ def parse_addresses(text: str) -> list[ipaddress.IPv4Interface]:
         raise NodeError(f"what ip address show prints is not understood: {error}", text[:400]) from None
 
 
-def _common_subnet(addresses_of: dict[str, list[ipaddress.IPv4Interface]]) -> ipaddress.IPv4Network:
-    """The first subnet in which every node has an address and no two have the same."""
+def common_subnet(addresses_of: dict[str, list[ipaddress.IPv4Interface]]) -> ipaddress.IPv4Network:
+    """The first subnet in which every node has an address and no two have the same; ``NodeError`` if there is none."""
     first, *others = addresses_of.values()
     for subnet in (interface.network for interface in first):
         addresses = [

@@ -143,7 +143,7 @@ def _place(
 
 
 def _places(key: str, parts: FileParts) -> dict[Of, tuple[str, ...]]:
-    """Each place in which a key could stand, with the names of those that it concerns."""
+    """Each place that a key may have, with the names that it concerns there."""
     workloads = [
         own.name
         for own in parts.measured_workloads

@@ -34,7 +34,7 @@ _BOUNDS = frozenset(field.name for field in fields(Bounds))
 
 
 class Of(StrEnum):
-    """Where a factor's key stands in a campaign file."""
+    """The place of a factor's key in a campaign file."""
 
     LIMIT = "limits"
     LAYOUT = "layout"
@@ -43,7 +43,7 @@ class Of(StrEnum):
     WORKLOAD = "workload"
     """An option of a workload."""
     ARGUMENT = "argument"
-    """What stands in braces in a command's ``argv``."""
+    """The words in braces in a command's ``argv``."""
     ENVIRONMENT = "environment"
     """An option of an environment's technology."""
 
@@ -111,7 +111,7 @@ def under_limits(limits: Limits, chosen: Chosen) -> Limits:
 
 
 def least_memory_byte(factors: Sequence[Factor], limits: Limits) -> int:
-    """Memory at the level with the least, of a trial or a node; that of ``limits`` if memory is no factor."""
+    """Memory at the level with the least, of a trial or a node; the memory of ``limits`` if it is no factor."""
     keys = {"memory", "memory_per_node"}
     own = (factor for factor in factors if factor.of is Of.LIMIT and factor.key in keys)
     sizes = [int(str(value)) for factor in own for value in factor.values]

@@ -33,7 +33,7 @@ class OpenScan:
     scan: Scan
     most_s: float
     hosts: tuple[str, ...] = ()
-    """Of the campaign's list: those of the first block."""
+    """The hosts of the first block, from the campaign's list."""
 
     @property
     def whose(self) -> str:

@@ -154,7 +154,7 @@ def _by_neighbour(sharings: Sequence[Sharing], limits: Limits) -> Iterator[Setti
 
 
 def _linked(layout: Layout, sharings: Sequence[Sharing]) -> Sequence[Sharing]:
-    """The tables that the layout belongs to, and those that share a layout with them: one experiment."""
+    """The tables that the layout belongs to, and all that share a layout with them: one experiment."""
     known, linked = {layout}, list[Sharing]()
     while len(grown := [each for each in sharings if known.intersection(each.layouts)]) > len(linked):
         linked = grown

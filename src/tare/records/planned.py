@@ -289,7 +289,7 @@ class Limits:
     """Storage below every environment's throw-away layer."""
     bounds: Bounds = Bounds()
     node_memory_byte: int | None = None
-    """Memory of each node, whatever their number; ``memory_byte`` is then that of the nodes of a layout."""
+    """Memory of each node, whatever their number; ``memory_byte`` is then the sum over a layout's nodes."""
 
     def of(self, layout: Layout) -> Self:
         """The limits of a trial in a layout."""

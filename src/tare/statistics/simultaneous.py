@@ -56,7 +56,7 @@ def exchange_p(log_ratios: Any, controls: Any) -> float | None:
     """P-value of "all means are 0", by the largest of them in standard errors; ``None`` with too few blocks.
 
     If they are, the three runs of a block are alike and any of them could have been "the environment", so that the
-    p-value holds exactly. The arguments are those of ``band``.
+    p-value holds exactly. The arguments are as for ``band``.
     """
     ratios, apart = (np.asarray(each, dtype=np.float64) for each in (log_ratios, controls))
     n = len(ratios)

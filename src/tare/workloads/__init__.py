@@ -47,7 +47,7 @@ def pieces_of(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> 
 
 
 def primary_metrics(workload: Workload, kinds: Mapping[str, WorkloadKind] = KINDS) -> tuple[str, ...]:
-    """The campaign's declared metrics, else those of its slices or its kind's own, and of its ranges.
+    """The campaign's declared metrics, else the metrics of its slices or its kind, and of its ranges.
 
     A kind with ranges has its primary metric among them, if the options leave that one.
     """

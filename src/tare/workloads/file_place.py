@@ -54,7 +54,7 @@ def file_name(kind: str, shape: Shape) -> str:
 
 
 def lies_in_memory(options: PlaceOptions, shape: Shape) -> bool:
-    """Whether that is known beforehand; a folder of the user's is looked at only when it is used."""
+    """Whether that is known beforehand; a folder of the user's shows it only when it is used."""
     return shape.storage is Storage.TMPFS and options.directory is None
 
 

@@ -30,7 +30,7 @@ class Merit:
 
     name: str
     unit: str | None
-    """``None``: that of all figures of the program."""
+    """``None``: as for all figures of the program."""
     direction: Direction | None
     pattern: re.Pattern[str]
 

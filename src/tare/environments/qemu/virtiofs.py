@@ -2,7 +2,7 @@
 """Directories of the host by virtiofs: one virtiofsd for each, in the node's control group, which ends with it.
 
 It caches nothing in the guest (``cache=none``), so that the guests of a job see each other's files as they are, as
-with 9p. The options are those of QEMU 7.2's own virtiofsd, which its successor in Rust accepts too (not tried).
+with 9p. It takes the options of QEMU 7.2's own virtiofsd, which its successor in Rust accepts too (not tried).
 """
 
 import os
@@ -38,7 +38,7 @@ def serve(spec: NodeSpec, machine: QemuMachine, before: Sequence[str]) -> None:
 
 
 def complaint(spec: NodeSpec) -> str:
-    """The last words of those that serve its directories, why the guest may not have got ready; usually empty."""
+    """The last words of its directories' servers, why the guest may not have got ready; usually empty."""
     logs = [spec.directory / f"bind{number}.log" for number in range(len(spec.binds))]
     lines = [line for log in logs if log.exists() for line in log.read_text(errors="replace").splitlines()]
     return f"virtiofsd: {lines[-1]}" if lines else ""

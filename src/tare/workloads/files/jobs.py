@@ -81,7 +81,7 @@ class FioJob:
 
     @property
     def held_byte(self) -> int:
-        """In its files and its buffer; those that are created stay empty."""
+        """In its files and its buffer; files that are only created stay empty."""
         if self.record_byte is None:
             return 0 if self.operation == "create" else self.calls * _WHOLE_FILE_BYTE
         return (self.calls + 1) * self.record_byte

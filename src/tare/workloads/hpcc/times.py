@@ -25,7 +25,7 @@ _USED = re.compile(r"^(Real|CPU) time used {1,2}= (\d{1,9}\.\d{1,9}) seconds$", 
 
 
 def times(run: str, summary: Mapping[str, str]) -> Iterator[Sample]:
-    """The times of one run; those that are missing, or shorter than hpcc can print, are left out."""
+    """The times of one run; times that are missing, or shorter than hpcc can print, are left out."""
     for key, name in WALL_TIMES.items():
         if key in summary:
             yield from _time(name, number(summary, key))

@@ -2,7 +2,7 @@
 """NetPIPE: the time of a message from one process to another, over its size.
 
 In: two processes, in one node or in two. Out: NPopenmpi's or NPtcp's launch, and its file of bytes and times as curves;
-over UDP, for which there is no such program, that of native/bounce and its line.
+over UDP, for which there is no such program, native/bounce and its line.
 Snell, Mikler, Gustafson, "NetPIPE: a network protocol independent performance evaluator" (1996); netpipe(1),
 version 3.7.2; docs/netpipe.md.
 """
