@@ -130,8 +130,13 @@ def test_what_serves_the_guest_is_in_its_group_and_a_killed_qemu_is_told(spec: N
         assert group is not None
         assert group.memory_kills() == 0
         waiting = subprocess.Popen(
-            [*PROVIDER.prefix(node), "sleep", "60"], stderr=subprocess.PIPE, env=process.tool_environment()
+            [*PROVIDER.prefix(node), "sh", "-c", "echo runs; exec sleep 60"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=process.tool_environment(),
         )
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline() == b"runs\n"
         os.kill(node.init_pid, signal.SIGKILL)
         said = waiting.communicate(timeout=20)[1].decode()
         assert waiting.returncode == 125
