@@ -119,7 +119,7 @@ def campaign_of(named: Sequence[NamedHost], nodes: int) -> Campaign:
     return Campaign(
         name="many-hosts",
         environments=(Environment(name="fake", technology="fake"),),
-        layouts=(Layout.parse(f"{count}c{count}p1i on {len(named)}"),),
+        layouts=(Layout.parse(f"{count}c1p{count}i on {len(named)}"),),
         workloads=(Workload(name="command", kind="command", options={"argv": ["true"]}),),
         limits=Limits(memory_byte=count * 16 * MEBIBYTE, shm_byte=MEBIBYTE, time_s=600.0),
         margin=0.05,
