@@ -127,10 +127,10 @@ def create(spec: NodeSpec, takes_tap: bool = False) -> None:
 def adopt(node: Node) -> None:
     """Hold the namespace that the technology made for a running node, and give it its link.
 
-    A node without a link keeps its namespace to itself.
+    A node without a link keeps its namespace to itself; one on another host has got its link there.
     """
     network = node.spec.network
-    if network.switch is None or network.namespace is None:
+    if network.switch is None or network.namespace is None or node.elsewhere is not None:
         return
     if node.init_pid is None:
         raise NodeError(f"{node.spec.name} has no first process whose network could be connected")
