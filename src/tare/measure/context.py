@@ -19,7 +19,7 @@ from tare.measure.placement import NodePlace, Places, places_of, places_over
 from tare.measure.turns.allotment import Allotment
 from tare.network import Between, plan_networks, plan_wire
 from tare.nodes.devices import Device
-from tare.nodes.provider import LINKED_NETWORKS, Bind, NodeNetwork, NodeSpec, Provider, missing_network
+from tare.nodes.provider import BETWEEN_HOSTS, LINKED_NETWORKS, Bind, NodeNetwork, NodeSpec, Provider, missing_network
 from tare.plan.entries import FAR
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
@@ -170,8 +170,8 @@ class Context:
         )
         if names and kind in LINKED_NETWORKS:
             return plan_wire(kind, directories, names, self.between(), rto_min_s)
-        if kind is NetworkKind.VXLAN:
-            raise NodeError("the network vxlan is between hosts: add [[host]] tables, or choose veth")
+        if kind in BETWEEN_HOSTS:
+            raise NodeError(f"the network {kind} joins hosts: add [[host]] tables, or choose veth or macvlan")
         return plan_networks(kind, directories, rto_min_s)
 
 

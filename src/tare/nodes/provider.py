@@ -24,6 +24,8 @@ TOOLS_DIRECTORY = "/opt/tare/bin"
 
 LINKED_NETWORKS = frozenset({NetworkKind.VETH, NetworkKind.MACVLAN, NetworkKind.IPVLAN, NetworkKind.VXLAN})
 """Networks in which a node has a link, and a route, of its own."""
+BETWEEN_HOSTS = frozenset({NetworkKind.VXLAN})
+"""Networks that need a list of hosts."""
 MADE_NETWORKS = LINKED_NETWORKS | {NetworkKind.NONE}
 """Networks that Tare makes in a namespace: a technology that joins an existing namespace supports all of these."""
 

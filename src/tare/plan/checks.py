@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tare.errors import TareError
-from tare.nodes.provider import Provider
+from tare.nodes.provider import BETWEEN_HOSTS, Provider
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.factors import least_memory_byte
 from tare.plan.problems import Problem, printable, shown
@@ -60,6 +60,7 @@ def whole_problems(
     problems += _without_devices(campaign, providers, places)
     problems += sharing_problems(campaign)
     problems += _company_over_hosts(campaign)
+    problems += _between_no_hosts(campaign)
     problems += _few_blocks(campaign)
     return (
         problems
@@ -101,6 +102,16 @@ def _company_over_hosts(campaign: Campaign) -> Iterator[Problem]:
             yield Problem(("sharing", position, "neighbour"), text)
     if campaign.hosts and campaign.devices:
         yield Problem(("devices",), "are of this host, and the nodes are on hosts of a list; leave them out")
+
+
+def _between_no_hosts(campaign: Campaign) -> Iterator[Problem]:
+    """Find environments whose network joins hosts where there is no list of them."""
+    if campaign.hosts:
+        return
+    for environment in campaign.environments_at_levels:
+        if environment.network in BETWEEN_HOSTS:
+            text = f"of {environment.name} is {environment.network}, which joins hosts: add [[host]] tables, or choose veth or macvlan"
+            yield Problem(("network",), text)
 
 
 def _few_blocks(campaign: Campaign) -> list[Problem]:
