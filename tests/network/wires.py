@@ -7,13 +7,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tests.network.namespaces import specs_of, within
+
 from tare import network
 from tare.host import mounts
 from tare.host import network_namespace as namespace
 from tare.network import Between
 from tare.nodes.provider import NodeSpec
 from tare.records import NetworkKind
-from tests.network.namespaces import specs_of, within
 
 SUBNET = "198.18.240.0/24"
 RUNNER = "runner"

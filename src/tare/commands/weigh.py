@@ -322,7 +322,5 @@ def _network(text: str | None) -> NetworkKind | None:
         return None
     kinds = [kind for kind in NetworkKind if kind not in BETWEEN_HOSTS]
     if text not in kinds:
-        raise InputError(
-            f"--network: {text!r} is none of {', '.join(kinds)}{nearest(text, kinds)}"
-        )
+        raise InputError(f"--network: {text!r} is none of {', '.join(kinds)}{nearest(text, kinds)}")
     return NetworkKind(text)

@@ -19,7 +19,15 @@ from tare.measure.placement import NodePlace, Places, places_of, places_over
 from tare.measure.turns.allotment import Allotment
 from tare.network import Between, plan_networks, plan_wire
 from tare.nodes.devices import Device
-from tare.nodes.provider import BETWEEN_HOSTS, LINKED_NETWORKS, Bind, NodeNetwork, NodeSpec, Provider, missing_network
+from tare.nodes.provider import (
+    BETWEEN_HOSTS,
+    LINKED_NETWORKS,
+    Bind,
+    NodeNetwork,
+    NodeSpec,
+    Provider,
+    missing_network,
+)
 from tare.plan.entries import FAR
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 

@@ -110,7 +110,8 @@ def _between_no_hosts(campaign: Campaign) -> Iterator[Problem]:
         return
     for environment in campaign.environments_at_levels:
         if environment.network in BETWEEN_HOSTS:
-            text = f"of {environment.name} is {environment.network}, which joins hosts: add [[host]] tables, or choose veth or macvlan"
+            name, kind = environment.name, environment.network
+            text = f"of {name} is {kind}, which joins hosts: add [[host]] tables, or choose veth or macvlan"
             yield Problem(("network",), text)
 
 
