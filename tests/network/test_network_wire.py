@@ -108,9 +108,11 @@ def test_a_parent_that_is_taken_is_told_with_the_interfaces_name(
     host.ip("link", "add", "br0", "up", "type", "bridge")
     host.ip("link", "set", "eth0", "master", "br0")
     specs = specs_on(tmp_path / "nodes", NetworkKind.MACVLAN, ("left",), between(hosts))
-    with pytest.raises(NodeError, match=r"on eth0: cannot make the macvlan network: Device or resource busy"):
-        with linked([host], specs):
-            pytest.fail("it must not be made")
+    refused = pytest.raises(
+        NodeError, match=r"on eth0: cannot make the macvlan network: Device or resource busy"
+    )
+    with refused, linked([host], specs):
+        pytest.fail("it must not be made")
     assert mounts.mounts_below(tmp_path / "nodes") == []
 
 

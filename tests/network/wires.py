@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from tests.network.namespaces import specs_of, within
@@ -94,8 +95,8 @@ def linked(hosts: Sequence[WiredHost], specs: Sequence[NodeSpec]) -> Iterator[No
     """Each node's link made on its host, and removed there."""
     try:
         for host, spec in zip(hosts, specs, strict=True):
-            within(host.namespace, lambda spec=spec: network.create(spec))
+            within(host.namespace, partial(network.create, spec))
         yield
     finally:
         for host, spec in zip(reversed(hosts), reversed(specs), strict=True):
-            within(host.namespace, lambda spec=spec: network.remove(spec))
+            within(host.namespace, partial(network.remove, spec))
