@@ -101,6 +101,17 @@ def test_a_launcher_of_nodes_without_a_wire_is_no_plan_of_ours() -> None:
         launcher_network(plain, Path("/state/nodes/tare-x-l"), between(1))
 
 
+def test_a_vxlan_has_one_end_on_a_host_so_mpirun_needs_another() -> None:
+    here = Between(subnet="10.1.0.0/16", own="10.1.0.1", addresses={"here": "10.1.0.1", "h": "10.1.0.2"})
+    for kind in (NetworkKind.MACVLAN, NetworkKind.VXLAN):
+        plan, _ = plan_wire(kind, directories(2), ["here", "h"], here, None)
+        if kind is NetworkKind.VXLAN:
+            with pytest.raises(NodeError, match=r"10\.1\.0\.1, has nodes and mpirun"):
+                launcher_network(plan, Path("/state/nodes/tare-x-l"), here)
+        else:
+            assert launcher_network(plan, Path("/state/nodes/tare-x-l"), here).kind is kind
+
+
 def test_only_the_nodes_of_one_host_share_its_table(tmp_path: Path) -> None:
     (tmp_path / "most").write_text("1024\n")
     assert neighbours_problem(NetworkKind.VXLAN, Layout.parse("64c1p1i on 8"), tmp_path / "most") is None

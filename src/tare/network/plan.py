@@ -90,6 +90,11 @@ def launcher_network(first: NodeNetwork, directory: Path, between: Between) -> N
     """The network of the node in which ``mpirun`` runs, for a job of nodes such as the ``first``; on this host."""
     if first.wire is None:
         raise NodeError("these nodes have no wire on which mpirun could reach them")
+    if first.kind is NetworkKind.VXLAN and between.own in between.addresses.values():
+        raise NodeError(
+            f"this host, {between.own}, has nodes and mpirun, and a host has one end of a VXLAN: run tare on another "
+            "host, or choose macvlan or veth"
+        )
     return replace(
         first,
         namespace=directory / "network",

@@ -97,7 +97,8 @@ def host_network(subject: KnobSubject) -> Turned | str:
 
 def short_timeout(subject: KnobSubject) -> Turned | str:
     environment = subject.environment
-    kind = environment.network or (NetworkKind.VETH if subject.layout.nodes > 1 else NetworkKind.NONE)
+    joined = NetworkKind.VETH if subject.layout.hosts == 1 < subject.layout.nodes else NetworkKind.NONE
+    kind = environment.network or joined
     if kind not in LINKED_NETWORKS:
         return "it needs a route of the node's own: network veth, macvlan, ipvlan or vxlan"
     if environment.rto_min_s is not None and environment.rto_min_s <= _QUICK_RTO_S:
