@@ -4,6 +4,7 @@
 import ipaddress
 import math
 import socket
+import struct
 import time
 from collections.abc import Callable
 from functools import partial
@@ -47,10 +48,12 @@ SWITCH_SETTINGS = {
 _FORWARD_DELAY, _SPANNING_TREE = 1, 5
 _PEER = 1
 _MACVLAN_MODE, _MACVLAN_BRIDGE = 1, 4
+_IPVLAN_MODE, _IPVLAN_LAYER_2 = 1, 0
+"""The kernel's choice is layer 3, which answers no ARP: nobody on the wire would reach the node."""
 _BRIDGE_DATA = number(_FORWARD_DELAY, 0) + number(_SPANNING_TREE, 0)
 _DATA_OF_SHARING = {
     NetworkKind.MACVLAN: number(_MACVLAN_MODE, _MACVLAN_BRIDGE),
-    NetworkKind.IPVLAN: b"",  # layer 2, as a bridge
+    NetworkKind.IPVLAN: attribute(_IPVLAN_MODE, struct.pack("=H", _IPVLAN_LAYER_2)),
 }
 """For the kinds of which several share a parent."""
 _BRIDGE_ADDRESS = bytes.fromhex("0200c6120001")
