@@ -171,7 +171,7 @@ class Agent:
             "tools_directory": node.tools_directory,
             "variables": dict(node.variables),
             "own_kernel": node.own_kernel,
-            "facts": dict(node.facts),
+            "facts": {**node.facts, **network.facts_of(described.network, subnet)},
             "made_as_user": node.made_as_user,
             "keeps_user": node.keeps_user or ordinary_user(),
             "address": address,

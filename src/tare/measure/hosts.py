@@ -106,6 +106,27 @@ def common_subnet(reached: Iterable[ReachedHost]) -> str | None:
         return None
 
 
+def between(reached: Iterable[ReachedHost], subnet: str | None) -> network.Between:
+    """The network in that range; ``NodeError`` when there is none, or a host has no address in it."""
+    if subnet is None:
+        raise NodeError(
+            "these hosts have no IPv4 range in common with this one, so no link of a node can reach another host: "
+            'write subnet = "10.1.0.0/16" beside name'
+        )
+    return network.Between(
+        subnet=subnet,
+        own=network.address_within(subnet),
+        addresses={each.host.name: _address_in(each, ipaddress.IPv4Network(subnet)) for each in reached},
+    )
+
+
+def _address_in(reached: ReachedHost, around: ipaddress.IPv4Network) -> str:
+    own = next((each.ip for each in reached.interfaces if each.ip in around), None)
+    if own is None:
+        raise NodeError(f"host {reached.host.name} has no address in {around}")
+    return str(own)
+
+
 def on_host(environment: Environment, host: NamedHost, subnet: str | None = None) -> Environment:
     """The environment as it runs there: under its name, by the technology that reaches hosts."""
     below = [f"{name}={_written(value)}" for name, value in environment.options.items()]

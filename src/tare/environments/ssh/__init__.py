@@ -18,9 +18,20 @@ from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
-from tare.nodes.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.nodes.provider import (
+    LINKED_NETWORKS,
+    Chosen,
+    Elsewhere,
+    Node,
+    NodeGroup,
+    NodeSpec,
+    Probe,
+    Provider,
+)
 from tare.records import NetworkKind, OptionValue
 
+UNLINKED_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
+"""Networks that a host has or the technology makes there."""
 _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
 _WORK_LIMIT_S = 90.0
@@ -55,7 +66,7 @@ class _Started(TypedDict):
 class Ssh(Provider):
     technology = "ssh"
     option_names: Mapping[str, str] = OPTION_NAMES
-    networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
+    networks = UNLINKED_NETWORKS | LINKED_NETWORKS
     own_kernel = True
     device_refusal = "tare knows the devices of this host only"
     starts_at_once = True
@@ -106,10 +117,10 @@ class Ssh(Provider):
 
     def start(self, spec: NodeSpec) -> Node:
         far = Far.of(spec.options, spec.index)
-        if spec.network.kind not in self.networks:
-            allowed = ", ".join(sorted(self.networks))
+        if spec.network.kind in LINKED_NETWORKS and spec.network.wire is None:
+            allowed = ", ".join(sorted(UNLINKED_NETWORKS))
             raise NodeError(
-                f"ssh has no network {spec.network.kind}: a link cannot reach another host; write {allowed}"
+                f"this node's link would end on its host, and is to reach others; write {allowed}"
             )
         spec.work.mkdir(parents=True, exist_ok=True)
         _running[spec.name] = running = _Running(far, shared.take(far), spec.name)
@@ -178,7 +189,7 @@ class _Running:
             tools_directory=said["tools_directory"],
             variables=said["variables"],
             own_kernel=said["own_kernel"],
-            elsewhere=Elsewhere(subnet=subnet, address=said["address"]),
+            elsewhere=Elsewhere(subnet=subnet, address=spec.network.address or said["address"]),
             made_as_user=said["made_as_user"],
             keeps_user=said["keeps_user"],
             facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
@@ -242,12 +253,17 @@ def _far_spec(spec: NodeSpec, far: Far) -> dict[str, Any]:
     """The node for the other host to start. Bound directories have the same paths there."""
     nodes = Path(far.state) / "nodes"
     directory, shared, network = nodes / spec.name, spec.shared_work, spec.network
+    switch = network.switch
     there = replace(
         spec,
         technology=far.below,
         options=dict(far.options_below),
         directory=directory,
         shared_work=None if shared is None else nodes / shared.parents[1].name / "layer" / "work",
-        network=replace(network, namespace=None if network.namespace is None else directory / "network"),
+        network=replace(
+            network,
+            namespace=None if network.namespace is None else directory / "network",
+            switch=None if switch is None else nodes / switch.parent.name / switch.name,
+        ),
     )
     return encode(there)
