@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
@@ -67,6 +68,7 @@ class Agent:
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "describe": self._describe,
             "work": lambda: {"time_s": work_time_s()},
+            "clock": lambda: {"clock_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)},
             "probe": self._probe,
             "find image": self._find_image,
             "finish image": self._finish_image,

@@ -81,6 +81,7 @@ from tare.records.diagnostics import (
 from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
+from tare.records.host_clocks import HostClock
 from tare.records.imported import (
     ImportedComparison,
     ImportedDifference,
@@ -281,6 +282,7 @@ __all__ = [
     "HelperSummary",
     "HistoryPoint",
     "HistorySeries",
+    "HostClock",
     "HostLoad",
     "HostShare",
     "HostSpeed",

@@ -41,6 +41,10 @@ class _Worked(TypedDict):
     time_s: float
 
 
+class _Clock(TypedDict):
+    clock_ns: int
+
+
 class _Started(TypedDict):
     prefix: list[str]
     work_directory: str
@@ -154,6 +158,11 @@ class Ssh(Provider):
 def work_time_s(node: Node) -> float:
     """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
     return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
+
+
+def host_clock_ns(node: Node) -> int:
+    """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
+    return _of(node).channel.ask("clock").told(_Clock)["clock_ns"]
 
 
 class _Running:
