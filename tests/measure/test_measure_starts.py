@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts on several hosts are told with a bound that holds for any delays, and exactly within one host."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,7 +28,7 @@ def probes(ahead_ns: int, ways: Sequence[tuple[int, int]], begin_ns: int = 10**1
 
 
 @st.composite
-def starts(draw: st.DrawFn) -> tuple[list[str], list[list[ClockProbe]], list[Mapping[str, Any]], list[int]]:
+def starts(draw: st.DrawFn) -> tuple[list[str], list[list[ClockProbe]], list[dict[str, int]], list[int]]:
     """Instances on hosts, their probes, what their stopwatches say, and when they truly began."""
     ahead = {host: draw(st.integers(-(10**15), 10**15)) for host in HOSTS}
     hosts = draw(st.lists(st.sampled_from(HOSTS), min_size=2, max_size=6))
@@ -44,7 +43,7 @@ def starts(draw: st.DrawFn) -> tuple[list[str], list[list[ClockProbe]], list[Map
 
 @given(starts())
 def test_the_skew_is_within_its_bound_for_any_delays(
-    made: tuple[list[str], list[list[ClockProbe]], list[Mapping[str, Any]], list[int]],
+    made: tuple[list[str], list[list[ClockProbe]], list[dict[str, int]], list[int]],
 ) -> None:
     hosts, before, said, begun = made
     offsets = start_offsets(said, start_clocks(before, hosts))

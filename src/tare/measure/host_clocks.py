@@ -80,7 +80,8 @@ def by_host(trial: Trial, nodes: Sequence[Node]) -> dict[str, list[Node]]:
 def host_clock(probes: Sequence[ClockProbe]) -> HostClock:
     """The record; offset and bound are in the middle of the exchanges."""
     first, last = probes[0], probes[-1]
-    offset = offset_at(probes, (first.asked_ns + last.answered_ns) // 2)
+    at_ns = (first.asked_ns + last.answered_ns) // 2
+    offset = offset_at(probes, at_ns)
     drift = None if offset is None else drift_of(probes)
     return HostClock(
         offset_s=None if offset is None else float(offset.middle_ns) * _NS,
@@ -90,6 +91,7 @@ def host_clock(probes: Sequence[ClockProbe]) -> HostClock:
         exchanges=len(probes),
         least_round_trip_s=min(probe.round_trip_ns for probe in probes) * _NS,
         span_s=(last.answered_ns - first.asked_ns) * _NS,
+        at_s=at_ns * _NS,
     )
 
 

@@ -81,7 +81,7 @@ from tare.records.diagnostics import (
 from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
-from tare.records.host_clocks import HostClock
+from tare.records.host_clocks import HostClock, HostClockSummary, StartSkew
 from tare.records.imported import (
     ImportedComparison,
     ImportedDifference,
@@ -283,6 +283,7 @@ __all__ = [
     "HistoryPoint",
     "HistorySeries",
     "HostClock",
+    "HostClockSummary",
     "HostLoad",
     "HostShare",
     "HostSpeed",
@@ -363,6 +364,7 @@ __all__ = [
     "Spread",
     "Standing",
     "Start",
+    "StartSkew",
     "Status",
     "Steadiness",
     "Stop",

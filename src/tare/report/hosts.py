@@ -10,10 +10,12 @@ from tare.drawing.artist import Artist
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, HostSpeed
+from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, key
 
 TITLE = "The hosts beside each other"
+CLOCKS_TITLE = "The clocks of the hosts"
 EXPLANATION = (
     "Before each native trial all its hosts do the same work on all their processors at once: 320 MiB hashed by each. "
     "A slow host slows native and every environment alike, as all arms of a block are on the same hosts; the intervals "
@@ -50,12 +52,21 @@ def slow_hosts_said(speeds: Sequence[HostSpeed]) -> str:
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's
     """Print a line for each host; nothing without a list of hosts."""
-    if not analysis.host_speeds:
-        return
-    console.print(Text(TITLE, style="bold"))
-    console.print(Text(EXPLANATION))
-    for each in analysis.host_speeds:
-        console.print(Text(_line(each)), soft_wrap=True)
+    if analysis.host_speeds:
+        console.print(Text(TITLE, style="bold"))
+        console.print(Text(EXPLANATION))
+        for each in analysis.host_speeds:
+            console.print(Text(_line(each)), soft_wrap=True)
+    if analysis.host_clocks:
+        console.print(Text(CLOCKS_TITLE, style="bold"))
+        console.print(Text(CLOCKS_EXPLANATION))
+        for words in _clocks_said(analysis):
+            console.print(Text(words), soft_wrap=True)
+
+
+def _clocks_said(analysis: Analysis) -> Sequence[str]:
+    skew = analysis.start_skew
+    return (*map(clock_said, analysis.host_clocks), *([skew_said(skew)] if skew else []))
 
 
 def _line(speed: HostSpeed) -> str:
@@ -66,7 +77,7 @@ def _line(speed: HostSpeed) -> str:
 
 def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
     """A table of the hosts."""
-    if not analysis.host_speeds:
+    if not analysis.host_speeds and not analysis.host_clocks:
         return [MISSING]
     return [
         section(
@@ -76,5 +87,8 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
             explanation=EXPLANATION,
             speeds=analysis.host_speeds,
             said=slow_hosts_said(analysis.host_speeds),
+            clocks_title=CLOCKS_TITLE,
+            clocks_explanation=CLOCKS_EXPLANATION,
+            clocks=_clocks_said(analysis),
         )
     ]
