@@ -12,7 +12,6 @@ from tare.errors import ClockFault, UnequalArms, WorkOutOfTurn
 from tare.measure.exclusion import Excluded
 from tare.measure.iterations import Gathered
 from tare.measure.running import NodeTimes
-from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing
 from tare.measure.unforeseen import as_trial_error, keep_trace
 from tare.records import (
@@ -28,6 +27,7 @@ from tare.records import (
     Trial,
     TurnsTaken,
 )
+from tare.signals.watch import Found
 from tare.untrusted import writable
 
 EXCERPT_CHARACTERS = 2000

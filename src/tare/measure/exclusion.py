@@ -3,9 +3,9 @@
 
 from dataclasses import dataclass
 
-from tare.measure.signals.processors import TICK_S, Processors, ProcessorTimes, parse_times
-from tare.measure.signals.watch import Found, SignalWatch
 from tare.records import Exclude, Rule, Scope, Signal
+from tare.signals.processors import TICK_S, Processors, ProcessorTimes, parse_times
+from tare.signals.watch import Found, SignalWatch
 
 FOREIGN = "foreign_cpu_s"
 _UNKNOWN = "the CPU time of the trial itself is not known"

@@ -11,12 +11,12 @@ from tare.host.process_stats import ProcessStats
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
 from tare.measure.others import OthersWatch
-from tare.measure.signals import FAMILIES, UNREAD
-from tare.measure.signals.place import place_of
-from tare.measure.signals.watch import Found, SignalWatch, watched_signals
 from tare.measure.verify_unprivileged import rusage_s
 from tare.nodes.provider import NodeGroup
 from tare.records import Exclude, HostLoad, InstanceRun, Scope, Signal
+from tare.signals import FAMILIES, UNREAD
+from tare.signals.place import place_of
+from tare.signals.watch import Found, SignalWatch, watched_signals
 
 _NO_GUEST = "the nodes are no virtual machines whose processors this host sees"
 _NO_STEAL = "the nodes' kernels count none, or have none of their own"

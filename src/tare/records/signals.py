@@ -19,7 +19,7 @@ class Signal:
     """One count over the measured span of a trial, from GO to the last DONE, all nodes together."""
 
     name: str
-    """A name from the list of signals (``measure/signals``), such as ``throttled_s``."""
+    """A name from the list of signals (``signals``), such as ``throttled_s``."""
     unit: str
     """``s``, ``byte``, ``J``, ``Hz``, ``°C``, or ``1`` for a count."""
     scope: Scope

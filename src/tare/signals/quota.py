@@ -8,9 +8,9 @@ time that all tasks of the group waited for a processor; kernels count it if sch
 
 from collections.abc import Mapping, Sequence
 
-from tare.measure.signals.family import Kind, SignalFamily, TextSource, group_files, keyed
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import Kind, SignalFamily, TextSource, group_files, keyed
+from tare.signals.place import Place
 
 _NANOSECOND_S, _MICROSECOND_S = 1e-9, 1e-6
 _UNITS = {
