@@ -12,13 +12,14 @@ from tare.signals.numa import RemoteMemory
 from tare.signals.place import Place
 from tare.signals.pressure import HostPressure, NodePressure
 from tare.signals.processors import Processors, SoftInterrupts
-from tare.signals.quota import Quota
+from tare.signals.quota import Quota, QuotaAbove
 
 FOLDER = Path(__file__).parents[1] / "outputs" / "signals"
 NUMA = ("v1", "v1-two", "v2-two")
 PLACE = Place(processors=(0, 1))
 RECORDED: dict[type[SignalFamily], tuple[str | bytes, ...]] = {
     Quota: ("cpu.stat.v1", "cpu.stat.v2"),
+    QuotaAbove: ("cpu.stat.v1", "cpu.stat.v2"),
     NodePressure: ("pressure-cpu", "pressure-io"),
     HostPressure: ("pressure-cpu", "pressure-io"),
     NodeMemory: ("memory.stat.v1", "memory.stat.v2"),

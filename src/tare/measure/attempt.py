@@ -18,6 +18,7 @@ from tare.records import (
     ClockQuality,
     HostClock,
     HostLoad,
+    HostSignals,
     InstanceRun,
     Outcome,
     Parity,
@@ -60,6 +61,7 @@ class Measured:
     turns: TurnsTaken | None = None
     host_times_s: dict[str, float] = field(default_factory=dict)
     host_clocks: dict[str, HostClock] = field(default_factory=dict)
+    host_signals: dict[str, HostSignals] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, str]) -> None:
@@ -162,6 +164,7 @@ class Attempt:
             turns=measured.turns,
             host_times_s=measured.host_times_s,
             host_clocks=measured.host_clocks,
+            host_signals=measured.host_signals,
             image_digest=self._image_digest,
             facts=facts,
         )

@@ -195,6 +195,7 @@ class TrialLooks:
         )
         measured.signals, measured.excluded = self._observation.told(counted, self._context.exclude)
         measured.load = self._observation.load(measured.signals)
+        measured.host_signals = self._observation.by_host
         measured.samples += energy_samples(measured.signals.signals)
 
 
@@ -210,6 +211,6 @@ def looked_at(
     beside = None if company is None else [*company, *others]
     with (
         watched_clocks(watched.provider, watched.nodes, prepared.up.ways) as clocks,
-        observed(watched, beside, context.process_stats) as observation,
+        observed(prepared.trial, watched, beside, context.process_stats) as observation,
     ):
         yield TrialLooks(context, prepared, measured, clocks, observation)

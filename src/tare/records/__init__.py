@@ -161,7 +161,7 @@ from tare.records.planned import (
     check_user,
     levels_text,
 )
-from tare.records.signals import Scope, Signal
+from tare.records.signals import HostSignals, Scope, Signal
 from tare.records.treated import (
     BLAS,
     CONTROL_NAME,
@@ -286,6 +286,7 @@ __all__ = [
     "HostClockSummary",
     "HostLoad",
     "HostShare",
+    "HostSignals",
     "HostSpeed",
     "ImportedComparison",
     "ImportedDifference",

@@ -10,7 +10,7 @@ from tare.records.busy import HostLoad
 from tare.records.host_clocks import HostClock
 from tare.records.integrity import Seen
 from tare.records.planned import ScanChoice, Trial
-from tare.records.signals import Signal
+from tare.records.signals import HostSignals, Signal
 from tare.records.turns import TurnsTaken
 
 
@@ -243,6 +243,8 @@ class Outcome:
     """Host of the campaign's list → time of a fixed work on all its processors, before a native trial; else empty."""
     host_clocks: Mapping[str, HostClock] = field(default_factory=dict)
     """Host of the campaign's list → its clock against this host's while the commands ran; empty without such a list."""
+    host_signals: Mapping[str, HostSignals] = field(default_factory=dict)
+    """Host of the campaign's list → its part of ``signals``; empty without such a list."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: observed limits, BLAS kernel, storage driver, ..."""

@@ -16,10 +16,11 @@ from tare.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
 from tare.signals.numa import RemoteMemory
 from tare.signals.pressure import HostPressure, NodePressure
 from tare.signals.processors import Processors, SoftInterrupts
-from tare.signals.quota import Quota
+from tare.signals.quota import Quota, QuotaAbove
 
 FAMILIES: tuple[SignalFamily, ...] = (
     Quota(),
+    QuotaAbove(),
     NodePressure("cpu"),
     NodePressure("io"),
     NodePressure("memory"),
