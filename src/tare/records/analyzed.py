@@ -11,7 +11,7 @@ from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, HostShare, Ranking, Standing
-from tare.records.diagnostics import Finding, HostSpeed, TimerAgreement
+from tare.records.diagnostics import Finding, HostExcess, HostSpeed, TimerAgreement
 from tare.records.factors import Dependence
 from tare.records.failing import FailureRate
 from tare.records.host_clocks import HostClockSummary, StartSkew
@@ -283,6 +283,8 @@ class Analysis:
     """Empty if the host's own files take no part."""
     host_speeds: tuple[HostSpeed, ...] = ()
     """The hosts of the campaign's list, the slowest first; empty where it names fewer than two."""
+    host_excesses: tuple[HostExcess, ...] = ()
+    """What one of them has more of than the others."""
     host_clocks: tuple[HostClockSummary, ...] = ()
     """The clocks of these hosts against this one's, by name."""
     start_skew: StartSkew | None = None
