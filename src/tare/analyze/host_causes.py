@@ -62,7 +62,7 @@ def _by_signal(outcomes: Sequence[Outcome]) -> Mapping[str, _Values]:
     return {
         name: {block: {host: fmean(rates) for host, rates in own.items()} for block, own in by_block.items()}
         for name, by_block in values.items()
-        if by_block
+        if len({host for own in by_block.values() for host in own}) > 1
     }
 
 
