@@ -73,6 +73,7 @@ from tare.records.diagnostics import (
     Check,
     Effect,
     Finding,
+    HostExcess,
     HostSpeed,
     Predecessors,
     TimerAgreement,
@@ -81,6 +82,7 @@ from tare.records.diagnostics import (
 from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
+from tare.records.host_clocks import HostClock, HostClockSummary, StartSkew
 from tare.records.imported import (
     ImportedComparison,
     ImportedDifference,
@@ -160,7 +162,7 @@ from tare.records.planned import (
     check_user,
     levels_text,
 )
-from tare.records.signals import Scope, Signal
+from tare.records.signals import HostSignals, Scope, Signal
 from tare.records.treated import (
     BLAS,
     CONTROL_NAME,
@@ -281,8 +283,12 @@ __all__ = [
     "HelperSummary",
     "HistoryPoint",
     "HistorySeries",
+    "HostClock",
+    "HostClockSummary",
+    "HostExcess",
     "HostLoad",
     "HostShare",
+    "HostSignals",
     "HostSpeed",
     "ImportedComparison",
     "ImportedDifference",
@@ -361,6 +367,7 @@ __all__ = [
     "Spread",
     "Standing",
     "Start",
+    "StartSkew",
     "Status",
     "Steadiness",
     "Stop",

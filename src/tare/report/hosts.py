@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from tare.analyze.attribution.known import known
 from tare.drawing.artist import Artist
-from tare.drawing.words import interval_percent, point_percent
+from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
-from tare.records import Analysis, HostSpeed
+from tare.records import Analysis, HostExcess, HostSpeed
+from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
 from tare.report.page import MISSING, PageSection, section
-from tare.report.shape import EstimateShape, JsonShape, key
+from tare.report.shape import EstimateShape, JsonShape, Number, key
 
 TITLE = "The hosts beside each other"
+CLOCKS_TITLE = "The clocks of the hosts"
 EXPLANATION = (
     "Before each native trial all its hosts do the same work on all their processors at once: 320 MiB hashed by each. "
     "A slow host slows native and every environment alike, as all arms of a block are on the same hosts; the intervals "
     "hold for all hosts together."
 )
+
+_MOST_SAID = 3
 
 
 class HostSpeedShape(JsonShape):
@@ -31,9 +36,22 @@ class HostSpeedShape(JsonShape):
     is_slow: bool = key("whether it is certainly slower by more than 5 %")
 
 
+class HostExcessShape(JsonShape):
+    """One object per host and signal of which it certainly has more than the other hosts."""
+
+    host: str = key("the host's name in the campaign")
+    signal: str = key("a name from the list of signals")
+    unit: str = key("`1`: of the time of its processors; `1/s`: events per second")
+    own: Number = key("what it has, the mean over the blocks")
+    excess: EstimateShape = key("beyond the median of the other hosts, for all hosts and signals together")
+
+
 class HostsJson(JsonShape):
     host_speeds: list[HostSpeedShape] = key(
         "how fast the campaign's hosts are; empty where it lists fewer than two", "host_speeds"
+    )
+    host_excesses: list[HostExcessShape] = key(
+        "what one of these hosts has more of than the others, over all trials", "host_excesses"
     )
 
 
@@ -48,14 +66,43 @@ def slow_hosts_said(speeds: Sequence[HostSpeed]) -> str:
     return f"slow host{many}: {', '.join(slow)} for the work that every host does" if slow else ""
 
 
+def excesses_said(excesses: Sequence[HostExcess]) -> str:
+    """Such as "h2 has more than the other hosts of: held back by a CPU quota, 62 % of the time, others 0 %"."""
+    by_host: dict[str, list[str]] = {}
+    for each in excesses:
+        by_host.setdefault(each.host, []).append(_excess_said(each))
+    return "; ".join(
+        f"host {one_line(host)} stands out: {', '.join(words[:_MOST_SAID])}"
+        for host, words in by_host.items()
+    )
+
+
+def _excess_said(each: HostExcess) -> str:
+    title, others = known(each.signal).title, max(0.0, each.own - each.excess.point)
+    if each.unit == "1":
+        return f"{title} ({share_percent(each.own)} of its processors' time, others {share_percent(others)})"
+    return f"{title} ({each.own:.3g} a second, others {others:.3g})"
+
+
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's
     """Print a line for each host; nothing without a list of hosts."""
-    if not analysis.host_speeds:
-        return
-    console.print(Text(TITLE, style="bold"))
-    console.print(Text(EXPLANATION))
-    for each in analysis.host_speeds:
-        console.print(Text(_line(each)), soft_wrap=True)
+    if analysis.host_speeds:
+        console.print(Text(TITLE, style="bold"))
+        console.print(Text(EXPLANATION))
+        for each in analysis.host_speeds:
+            console.print(Text(_line(each)), soft_wrap=True)
+    if said := excesses_said(analysis.host_excesses):
+        console.print(Text(said), soft_wrap=True)
+    if analysis.host_clocks:
+        console.print(Text(CLOCKS_TITLE, style="bold"))
+        console.print(Text(CLOCKS_EXPLANATION))
+        for words in _clocks_said(analysis):
+            console.print(Text(words), soft_wrap=True)
+
+
+def _clocks_said(analysis: Analysis) -> Sequence[str]:
+    skew = analysis.start_skew
+    return (*map(clock_said, analysis.host_clocks), *([skew_said(skew)] if skew else []))
 
 
 def _line(speed: HostSpeed) -> str:
@@ -66,7 +113,7 @@ def _line(speed: HostSpeed) -> str:
 
 def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
     """A table of the hosts."""
-    if not analysis.host_speeds:
+    if not analysis.host_speeds and not analysis.host_clocks:
         return [MISSING]
     return [
         section(
@@ -76,5 +123,9 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
             explanation=EXPLANATION,
             speeds=analysis.host_speeds,
             said=slow_hosts_said(analysis.host_speeds),
+            excesses=excesses_said(analysis.host_excesses),
+            clocks_title=CLOCKS_TITLE,
+            clocks_explanation=CLOCKS_EXPLANATION,
+            clocks=_clocks_said(analysis),
         )
     ]
