@@ -11,7 +11,7 @@ from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, HostShare, Ranking, Standing
-from tare.records.diagnostics import Finding, HostSpeed, TimerAgreement
+from tare.records.diagnostics import Finding, HostEffect, HostSpeed, TimerAgreement
 from tare.records.factors import Dependence
 from tare.records.failing import FailureRate
 from tare.records.integrity import Integrity
@@ -280,6 +280,8 @@ class Analysis:
     """Empty if the host's own files take no part."""
     host_speeds: tuple[HostSpeed, ...] = ()
     """The hosts of the campaign's list, the slowest first; empty where it names fewer than two."""
+    host_effects: tuple[HostEffect, ...] = ()
+    """The same by the workloads' own metrics, as far as hosts took turns."""
     across_workloads: tuple[AcrossWorkloads, ...] = ()
     spreads: tuple[ArmSpread, ...] = ()
     variances: tuple[VarianceSplit, ...] = ()
