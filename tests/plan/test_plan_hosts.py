@@ -94,6 +94,13 @@ def test_after_as_many_blocks_as_hosts_each_host_had_the_layout_as_often(
     assert set(Counter(name for chosen in blocks for name in chosen).values()) == {wanted}
 
 
+def test_hosts_meet_in_other_pairs_so_that_each_can_be_told_from_the_others() -> None:
+    campaign = replace(fake_campaign(), hosts=tuple(NamedHost(name=name) for name in "abcd"))
+    layout = Layout(nodes=2, processors=1, instances=1, hosts=2)
+    pairs = {frozenset(hosts_of_block(campaign, 7, block, layout)) for block in range(20)}
+    assert len(pairs) == 6
+
+
 def _with(hosts: tuple[NamedHost, ...]) -> Campaign:
     from dataclasses import replace  # noqa: PLC0415
 

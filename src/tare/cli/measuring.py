@@ -13,6 +13,7 @@ from tare.cli.options import (
     Commands,
     Environments,
     FailIf,
+    Hosts,
     ImageName,
     Json,
     Output,
@@ -57,6 +58,7 @@ def run(
     ] = None,
     budget: Budget = None,
     seed: Seed = None,
+    hosts: Hosts = None,
     image: ImageName = "default",
     fail_if: FailIf = None,
     undecided: Undecided = None,
@@ -78,6 +80,7 @@ def run(
         undecided=undecided,
         user=user,
         more=more,
+        hosts=hosts,
     )
     shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
     return run_campaign_command(campaign, output, asked, image, shown)

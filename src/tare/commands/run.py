@@ -36,7 +36,7 @@ def run_campaign_command(
     """Run or continue; the answer goes to standard output, the report into the result folder."""
     if asked.more is not None and not ResultFolder(Path(campaign)).exists():
         raise InputError(f"--more: {one_line(campaign)} is no result; name the folder of a finished one")
-    chosen, folder = _campaign_and_folder(campaign, output)
+    chosen, folder = _campaign_and_folder(campaign, output, asked.hosts)
     chosen = with_overrides(
         chosen,
         blocks=asked.blocks,
@@ -52,7 +52,7 @@ def run_campaign_command(
         image_name=image_to_go_on(image_name, _named(campaign)),
         more=asked.more or 0,
     )
-    return run_and_show(request, shown, learn=_learn(campaign))
+    return run_and_show(request, shown, learn=_learn(campaign, asked.hosts))
 
 
 def _named(campaign: str) -> ResultFolder:
@@ -61,10 +61,11 @@ def _named(campaign: str) -> ResultFolder:
     return ResultFolder(path.parent if path.name == CAMPAIGN_FILE else path)
 
 
-def _learn(campaign: str) -> str | None:
+def _learn(campaign: str, hosts: str | None) -> str | None:
     """The command that measures this host's noise for a preset or a file; ``None`` for a kept campaign."""
     kept = Path(campaign).name == CAMPAIGN_FILE or ResultFolder(Path(campaign)).exists()
-    return None if kept else f"tare plan {shlex.quote(campaign)} --pilot"
+    on = [] if hosts is None else ["--hosts", hosts]
+    return None if kept else shlex.join(["tare", "plan", campaign, *on, "--pilot"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,7 @@ class Overrides:
     undecided: str | None = None
     user: str | None = None
     more: int | None = None
+    hosts: str | None = None
 
     @property
     def undecided_fails(self) -> bool | None:
@@ -87,10 +89,15 @@ class Overrides:
         return None if self.undecided is None else self.undecided == "fail"
 
 
-def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, ResultFolder]:
+def _campaign_and_folder(
+    campaign: str, output: Path | None, hosts: str | None
+) -> tuple[Campaign, ResultFolder]:
     """Continue a result folder or repeat its kept campaign; anything else is a preset or a file."""
     folder = ResultFolder(Path(campaign))
-    if Path(campaign).name == CAMPAIGN_FILE:
+    is_kept = Path(campaign).name == CAMPAIGN_FILE
+    if hosts is not None and (is_kept or folder.exists()):
+        raise InputError(f"--hosts: {one_line(campaign)} has its hosts; name a preset or a campaign file")
+    if is_kept:
         kept = kept_campaign(ResultFolder(Path(campaign).parent))
         return kept, ResultFolder(output or new_folder(kept.name))
     if folder.exists():
@@ -100,7 +107,11 @@ def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, 
             )
         return kept_campaign(folder), folder
     chosen = resolve(
-        campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte(), sizes=sizes
+        campaign,
+        host_processors=len(online_processors()),
+        host_memory_byte=memory_byte(),
+        sizes=sizes,
+        asked_hosts=hosts,
     )
     return chosen, ResultFolder(output or new_folder(chosen.name))
 

@@ -36,6 +36,15 @@ class ReachedHost:
     """As ``host.facts.host_facts`` gives them there."""
     interfaces: tuple[ipaddress.IPv4Interface, ...]
 
+    @property
+    def described(self) -> Mapping[str, str]:
+        """The facts for the journal, with what nodes there may use, and where they are reached."""
+        return {
+            **self.facts,
+            "usable processors": f"{len(self.processors)} ({', '.join(map(str, self.processors))})",
+            "addresses": ", ".join(map(str, self.interfaces)) or "none",
+        }
+
 
 class _Described(TypedDict):
     processors: list[int]

@@ -15,7 +15,6 @@ from tare.errors import CampaignError
 from tare.nodes.provider import TOOLS_DIRECTORY, Provider
 from tare.plan.factors import (
     Factor,
-    Of,
     at_levels,
     cells_by_level,
     chosen_combinations,
@@ -143,7 +142,7 @@ class Campaign:
     @property
     def compares_layouts(self) -> bool:
         """Whether the layouts are the levels of a factor."""
-        return any(factor.of is Of.LAYOUT for factor in self.factors)
+        return any(factor.changes_layouts for factor in self.factors)
 
     @property
     def settings(self) -> tuple[Setting, ...]:

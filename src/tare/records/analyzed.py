@@ -11,7 +11,7 @@ from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, HostShare, Ranking, Standing
-from tare.records.diagnostics import Finding, HostExcess, HostSpeed, TimerAgreement
+from tare.records.diagnostics import Finding, HostEffect, HostExcess, HostSpeed, TimerAgreement
 from tare.records.factors import Dependence
 from tare.records.failing import FailureRate
 from tare.records.host_clocks import HostClockSummary, StartSkew
@@ -289,6 +289,8 @@ class Analysis:
     """The clocks of these hosts against this one's, by name."""
     start_skew: StartSkew | None = None
     """``None`` where no trial had instances on several hosts."""
+    host_effects: tuple[HostEffect, ...] = ()
+    """The same by the workloads' own metrics, as far as hosts took turns."""
     across_workloads: tuple[AcrossWorkloads, ...] = ()
     spreads: tuple[ArmSpread, ...] = ()
     variances: tuple[VarianceSplit, ...] = ()

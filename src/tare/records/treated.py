@@ -101,6 +101,8 @@ class FactorCells:
     """For each level: one cell, or one for each combination of the other factors' levels."""
     environments: tuple[str, ...] = ()
     """Those that the factor changes; empty: all, and native too."""
+    in_layouts: bool = False
+    """Whether the levels are layouts, or parts of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts of a campaign's list beside each other: a slow one is named."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
@@ -10,7 +11,7 @@ from tare.analyze.attribution.known import known
 from tare.drawing.artist import Artist
 from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
-from tare.records import Analysis, HostExcess, HostSpeed
+from tare.records import Analysis, HostEffect, HostExcess, HostSpeed
 from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, Number, key
@@ -24,6 +25,14 @@ EXPLANATION = (
 )
 
 _MOST_SAID = 3
+EFFECTS_TITLE = "What each host costs a workload"
+EFFECTS_EXPLANATION = (
+    "How much more time a native run takes with this host in place of one of the others, by the workload's own metric; "
+    "the intervals hold for all hosts of a metric together. Hosts that had every run together cannot be told apart"
+)
+_FACTS = ("usable processors", "memory", "processor", "kernel", "distribution", "addresses")
+"""What the page shows of every host; more only where the hosts differ in it."""
+_OF_THE_MOMENT = frozenset({"load average", "uptime", "swap"})
 
 
 class HostSpeedShape(JsonShape):
@@ -46,7 +55,22 @@ class HostExcessShape(JsonShape):
     excess: EstimateShape = key("beyond the median of the other hosts, for all hosts and signals together")
 
 
+class HostEffectShape(JsonShape):
+    """One object per host, workload and primary metric that tell this host from others."""
+
+    workload: str = key("the workload's name")
+    metric: str = key("as in a verdict")
+    host: str = key("the host's name in the campaign")
+    slower: EstimateShape = key(
+        "how much more time a native run takes with it in place of one of the others, as a fraction"
+    )
+    is_slow: bool = key("whether that is certainly more than 5 %")
+
+
 class HostsJson(JsonShape):
+    host_effects: list[HostEffectShape] = key(
+        "how the campaign's hosts differ by the workloads' own metrics; empty where the runs do not tell"
+    )
     host_speeds: list[HostSpeedShape] = key(
         "how fast the campaign's hosts are; empty where it lists fewer than two", "host_speeds"
     )
@@ -84,15 +108,32 @@ def _excess_said(each: HostExcess) -> str:
     return f"{title} ({each.own:.3g} a second, others {others:.3g})"
 
 
+def effects_said(effects: Sequence[HostEffect]) -> str:
+    """Such as "cg, time_s: with node3 48-52 % longer"; empty if no host is slow."""
+    slow = [
+        f"{one_line(each.workload)}, {one_line(each.metric)}: with {one_line(each.host)} "
+        f"{interval_percent(each.slower)} longer"
+        for each in effects
+        if each.is_slow
+    ]
+    return "; ".join(slow)
+
+
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's
-    """Print a line for each host; nothing without a list of hosts."""
+    """Print a line for each host, and for each in each metric; nothing without a list of hosts."""
     if analysis.host_speeds:
         console.print(Text(TITLE, style="bold"))
         console.print(Text(EXPLANATION))
-        for each in analysis.host_speeds:
-            console.print(Text(_line(each)), soft_wrap=True)
+        for speed in analysis.host_speeds:
+            console.print(Text(f"{one_line(speed.host)}: {_figures(speed)}"), soft_wrap=True)
     if said := excesses_said(analysis.host_excesses):
         console.print(Text(said), soft_wrap=True)
+    if analysis.host_effects:
+        console.print(Text(EFFECTS_TITLE, style="bold"))
+        console.print(Text(f"{EFFECTS_EXPLANATION}."))
+        for effect in analysis.host_effects:
+            where = ", ".join(map(one_line, (effect.workload, effect.metric, effect.host)))
+            console.print(Text(f"{where}: {_figures(effect)}"), soft_wrap=True)
     if analysis.host_clocks:
         console.print(Text(CLOCKS_TITLE, style="bold"))
         console.print(Text(CLOCKS_EXPLANATION))
@@ -105,15 +146,42 @@ def _clocks_said(analysis: Analysis) -> Sequence[str]:
     return (*map(clock_said, analysis.host_clocks), *([skew_said(skew)] if skew else []))
 
 
-def _line(speed: HostSpeed) -> str:
-    mark = ", slow" if speed.is_slow else ""
-    figures = f"{point_percent(speed.slower)} {interval_percent(speed.slower)}"
-    return f"{one_line(speed.host)}: {figures} (n = {speed.slower.n}{mark})"
+def _figures(host: HostSpeed | HostEffect) -> str:
+    mark = ", slow" if host.is_slow else ""
+    return f"{point_percent(host.slower)} {interval_percent(host.slower)} (n = {host.slower.n}{mark})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFacts:
+    """The facts of all hosts of the list in a table: a row for each host."""
+
+    labels: tuple[str, ...]
+    rows: Mapping[str, tuple[str | None, ...]]
+
+
+def host_facts(analysis: Analysis) -> HostFacts:
+    """As the last session found them: the usual facts, and those in which the hosts differ."""
+    hosts = analysis.sessions[-1].hosts if analysis.sessions else {}
+    labels = tuple(_told_labels(hosts))
+    return HostFacts(
+        labels=labels,
+        rows={host: tuple(facts.get(label) for label in labels) for host, facts in hosts.items()},
+    )
+
+
+def _told_labels(hosts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    known = dict.fromkeys(label for facts in hosts.values() for label in facts)
+    yield from (label for label in _FACTS if label in known)
+    for label in known:
+        differ = len({facts.get(label) for facts in hosts.values()}) > 1
+        if differ and label not in {*_FACTS, *_OF_THE_MOMENT}:
+            yield label
 
 
 def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
-    """A table of the hosts."""
-    if not analysis.host_speeds and not analysis.host_clocks:
+    """Tables of the hosts: what they have, how fast they are, and their clocks."""
+    facts = host_facts(analysis)
+    if not facts.rows and not analysis.host_speeds and not analysis.host_clocks:
         return [MISSING]
     return [
         section(
@@ -127,5 +195,10 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
             clocks_title=CLOCKS_TITLE,
             clocks_explanation=CLOCKS_EXPLANATION,
             clocks=_clocks_said(analysis),
+            effects=analysis.host_effects,
+            effects_title=EFFECTS_TITLE,
+            effects_explanation=EFFECTS_EXPLANATION,
+            effects_said=effects_said(analysis.host_effects),
+            facts=facts,
         )
     ]

@@ -189,22 +189,22 @@ def work_time_s(node: Node) -> float:
 
 def host_clock_ns(node: Node) -> int:
     """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
-    return _of(node).channel.ask("clock").told(_Clock)["clock_ns"]
+    return _of(node).ask("clock").told(_Clock)["clock_ns"]
 
 
 def begin_signals(node: Node, processors: Sequence[int]) -> None:
     """Have the node's host read all signals, for these of its processors."""
-    _of(node).channel.ask("begin signals", processors=list(processors))
+    _of(node).ask("begin signals", processors=list(processors))
 
 
 def glance_at_signals(node: Node) -> None:
     """Have it read the levels, and the counters that wrap."""
-    _of(node).channel.ask("glance at signals")
+    _of(node).ask("glance at signals")
 
 
 def end_signals(node: Node) -> FarReadings:
     """Have it read all signals again."""
-    return _of(node).channel.ask("end signals").told(FarReadings)
+    return _of(node).ask("end signals").told(FarReadings)
 
 
 class _Running:
