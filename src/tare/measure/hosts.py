@@ -4,7 +4,6 @@
 import ipaddress
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,12 +15,11 @@ from tare.environments.ssh.connection import HERE, Far
 from tare.environments.ssh.shared import kept, opened
 from tare.errors import HostError, NodeError
 from tare.host.paths import state_directory
+from tare.measure.at_once import at_once
 from tare.nodes.provider import Node
 from tare.plan.entries import FAR
 from tare.plan.schema import Host
 from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
-
-_REACHED_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +53,7 @@ class _Described(TypedDict):
 
 def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
     """Ask every host for what it has, several at once; ``HostError`` names the ones that cannot be reached."""
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        answers = list(pool.map(_reached, hosts))
+    answers = at_once(_reached, hosts)
     if failed := [str(answer) for answer in answers if isinstance(answer, NodeError)]:
         raise HostError("; ".join(dict.fromkeys(failed)))
     reached = [answer for answer in answers if isinstance(answer, ReachedHost)]
@@ -101,8 +98,7 @@ def work_times_s(trial: Trial, nodes: Sequence[Node], listed: int) -> dict[str, 
     """
     if trial.environment.technology != NATIVE or listed < 2:  # noqa: PLR2004 - one host and another
         return {}
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        return dict(zip(trial.hosts, pool.map(work_time_s, nodes), strict=True))
+    return dict(zip(trial.hosts, at_once(work_time_s, nodes), strict=True))
 
 
 def common_subnet(reached: Iterable[ReachedHost]) -> str | None:
