@@ -5,14 +5,15 @@ import ipaddress
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypedDict
 
 from tare import network
 from tare.environments.ssh import work_time_s
-from tare.environments.ssh.channel import opened
 from tare.environments.ssh.connection import HERE, Far
+from tare.environments.ssh.shared import kept, opened
 from tare.errors import HostError, NodeError
 from tare.host.paths import state_directory
 from tare.nodes.provider import Node
@@ -51,6 +52,11 @@ def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
         raise HostError("; ".join(dict.fromkeys(failed)))
     reached = [answer for answer in answers if isinstance(answer, ReachedHost)]
     return {each.host.name: each for each in reached}
+
+
+def connected(hosts: Iterable[NamedHost]) -> AbstractContextManager[None]:
+    """Keep one connection to each from its first use on: all nodes, trials and questions share it."""
+    return kept(Far.of(_options(host)) for host in hosts)
 
 
 def sizes(hosts: Sequence[NamedHost]) -> dict[str, Host]:

@@ -82,6 +82,11 @@ class Far:
         return [replace(first, host=host) for host in dict.fromkeys(_hosts(options["host"]))]
 
     @property
+    def way(self) -> Self:
+        """How the host is reached, without what runs there: equal ways share a connection."""
+        return replace(self, subnet=None, below=NATIVE, below_options=())
+
+    @property
     def options_below(self) -> Mapping[str, OptionValue]:
         return {
             name: _value(text)
@@ -102,7 +107,7 @@ class Far:
         """The command as one word for the far login shell."""
         return shlex.join([*self.become, *words])
 
-    def enter(self, control: Path, words: list[str]) -> list[str]:
+    def enter(self, control: Path | None, words: list[str]) -> list[str]:
         """The argv before a command that runs it on the far side, after ``words`` there."""
         ssh = [*_agent(), *self.ssh(control)]
         return [sys.executable, "-I", "-S", str(_WORDS), str(len(ssh)), *ssh, *self.become, *words]
