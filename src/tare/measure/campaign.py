@@ -372,7 +372,7 @@ def _session(
             PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
-        hosts={name: own.facts for name, own in context.hosts.items()},
+        hosts={name: own.facts_with_name for name, own in context.hosts.items()},
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,

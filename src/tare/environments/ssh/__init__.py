@@ -177,7 +177,10 @@ class _Running:
             elsewhere=Elsewhere(subnet=subnet, address=said["address"]),
             made_as_user=said["made_as_user"],
             keeps_user=said["keeps_user"],
-            facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
+            facts={
+                **said["facts"],
+                "host": f"{greeting['host']} (Linux {greeting['kernel']}), by {self._far.by}",
+            },
         )
 
     def stop(self) -> bool:
