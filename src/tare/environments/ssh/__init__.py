@@ -162,7 +162,8 @@ class _Running:
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
-        said = self.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
+        seen = self._far.seen(spec.image_root)
+        said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
         channel = self.connection.channel
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
         self.prefix = self._far.enter(channel.control, into)

@@ -103,6 +103,10 @@ class Far:
         """The program that reaches it."""
         return "ssh" if self.job is None else "srun"
 
+    def seen(self, image_root: Path) -> str | None:
+        """Where to look there for the image before it is carried: nodes of Slurm often share a file system."""
+        return None if self.job is None else str(image_root)
+
     @property
     def multiplexes(self) -> bool:
         """Whether further commands can go over the first connection."""
