@@ -28,6 +28,7 @@ from tare.host.process import tool_environment
 from tare.host.work import work_time_s
 from tare.nodes.codec import decode
 from tare.nodes.provider import NodeGroup, NodeSpec
+from tare.nodes.unprivileged.group import UserGroup
 
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _CONTENT = "content"
@@ -93,6 +94,7 @@ class Agent:
             "start": self._start,
             "group": self._group,
             "lacks": self._lacks,
+            "process": self._process,
             "put": self._put,
             "get": self._get,
             "stop": self._stop,
@@ -191,11 +193,18 @@ class Agent:
             "cpu_s": group.cpu_s(),
             "memory_kills": group.memory_kills(),
             "refused_processes": group.refused_processes(),
+            **_means(group),
         }
 
     def _lacks(self, inner_pid: int) -> dict[str, Any]:
         group = self._node_group()
         return {"lacks": None if group is None else group.lacks(inner_pid)}
+
+    def _process(self, inner_pid: int) -> dict[str, Any]:
+        group = self._node_group()
+        if not isinstance(group, UserGroup):
+            raise NodeError("the node is not an ordinary user's")
+        return {"affinity": group.affinity(inner_pid), "data_limit_byte": group.data_limit_byte(inner_pid)}
 
     def _put(self, entries: list[dict[str, Any]], content: bytes = b"") -> dict[str, Any]:
         files.put(self._running().spec.work, entries, content)
@@ -225,3 +234,11 @@ class Agent:
     def _share_host(self) -> None:
         if self._host is None:
             self._host = share_host(self._state)
+
+
+def _means(group: NodeGroup) -> dict[str, Any]:
+    """What enforces the limits of an ordinary user's node; nothing to say of root's."""
+    if not isinstance(group, UserGroup):
+        return {}
+    means = group.means
+    return {"means": {"group": means.group and str(means.group), "controllers": sorted(means.controllers)}}

@@ -12,7 +12,7 @@ from tare.environments.ssh import files, shared
 from tare.environments.ssh.channel import Ask
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
-from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.group import far_group
 from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
@@ -119,7 +119,7 @@ class Ssh(Provider):
         return _of(node).prefix
 
     def group(self, node: Node) -> NodeGroup | None:
-        return FarGroup.of(_of(node).ask)
+        return far_group(_of(node).ask)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
         files.send(_of(node).ask, node.spec.work, names)
