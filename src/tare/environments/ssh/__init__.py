@@ -15,6 +15,7 @@ from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import far_group
 from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
+from tare.host import slurm
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
 from tare.nodes.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
@@ -224,6 +225,8 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
         with opened(far) as channel:
             channel.ask("stop", name=spec.name, limit_s=_STOP_LIMIT_S)
     except NodeError as error:
+        if far.job is not None and slurm.is_over(far.job):
+            return  # whatever ran in it was ended with it
         raise NodeError(
             f"whether {spec.name} has ended on {far.host} cannot be seen: {error}. It ends by itself when it notices "
             f"that nobody is connected. If that host is gone for good, remove {spec.directory}"
