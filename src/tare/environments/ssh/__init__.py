@@ -13,6 +13,7 @@ from tare.environments.ssh.channel import Ask
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import far_group
+from tare.environments.ssh.lanes import Lane
 from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
 from tare.host import slurm
@@ -159,15 +160,18 @@ class _Running:
         self.prefix: list[str] = []
         self._far = far
         self._name = name
+        self._lane: Lane | None = None
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
+        lanes = self.connection.lanes
+        self._lane = None if lanes is None else lanes.take()
         seen = self._far.seen(spec.image_root)
         said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
         channel = self.connection.channel
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
-        self.prefix = self._far.enter(channel.control, into)
+        self.prefix = self._far.enter(None if self._lane is None else self._lane.socket, into)
         greeting = channel.greeting
         return Node(
             spec=spec,
@@ -196,6 +200,9 @@ class _Running:
         return True
 
     def leave(self) -> None:
+        """Use the connection no more."""
+        if self._lane is not None and self.connection.lanes is not None:
+            self.connection.lanes.leave(self._lane)
         shared.leave(self.connection)
 
 
