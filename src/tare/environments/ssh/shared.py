@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tare.environments.ssh import code
 from tare.environments.ssh.channel import Channel
-from tare.environments.ssh.connection import HERE, Far
+from tare.environments.ssh.connection import Far
 from tare.environments.ssh.lanes import Lanes
 from tare.errors import NodeError
 from tare.host.paths import state_directory
@@ -28,7 +28,7 @@ class Connection:
     def __init__(self, far: Far) -> None:
         """Connect; ``NodeError`` says why that failed."""
         self.users = 0
-        self._socket = None if far.host == HERE else _new_socket()
+        self._socket = _new_socket() if far.multiplexes else None
         try:
             self.channel = Channel(far, self._socket)
         except BaseException:
