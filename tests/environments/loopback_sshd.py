@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,8 +64,8 @@ def make_key(path: Path) -> str:
 
 
 @contextmanager
-def running_sshd(folder: Path, *further_lines: str) -> Iterator[Sshd]:
-    """With these lines more in its configuration."""
+def running_sshd(folder: Path, *further_lines: str, before: Sequence[str] = ()) -> Iterator[Sshd]:
+    """With these lines more in its configuration; ``before``: the words before its own that start it."""
     assert SSHD is not None, "apt-get install openssh-server"
     folder.mkdir()
     host_key = make_key(folder / "host_key")
@@ -75,7 +75,7 @@ def running_sshd(folder: Path, *further_lines: str) -> Iterator[Sshd]:
     (folder / "sshd_config").write_text(configuration + "".join(f"{line}\n" for line in further_lines))
     made = _PRIVILEGE_SEPARATION.exists()
     _PRIVILEGE_SEPARATION.mkdir(exist_ok=True, mode=0o755)
-    argv = [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")]
+    argv = [*before, SSHD, "-D", "-e", "-f", str(folder / "sshd_config")]
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(

@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
@@ -17,6 +18,7 @@ from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.images import FarImage
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
+from tare.far.signals import FarSignals
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
@@ -64,9 +66,11 @@ class Agent:
         self._host: int | None = None
         self._image: FarImage | None = None
         self._held: HeldNode | None = None
+        self._signals: FarSignals | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "describe": self._describe,
             "work": lambda: {"time_s": work_time_s()},
+            "clock": lambda: {"clock_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)},
             "probe": self._probe,
             "find image": self._find_image,
             "finish image": self._finish_image,
@@ -74,6 +78,9 @@ class Agent:
             "start": self._start,
             "group": self._group,
             "lacks": self._lacks,
+            "begin signals": self._begin_signals,
+            "glance at signals": self._glance_at_signals,
+            "end signals": self._end_signals,
             "put": self._put,
             "get": self._get,
             "stop": self._stop,
@@ -164,6 +171,23 @@ class Agent:
     def _lacks(self, inner_pid: int) -> dict[str, Any]:
         group = self._node_group()
         return {"lacks": None if group is None else group.lacks(inner_pid)}
+
+    def _begin_signals(self, processors: list[int]) -> dict[str, Any]:
+        held = self._running()
+        group = self._node_group()
+        self._signals = FarSignals(held.node, group, tuple(processors))
+        return {}
+
+    def _glance_at_signals(self) -> dict[str, Any]:
+        if self._signals is not None:
+            self._signals.glance()
+        return {}
+
+    def _end_signals(self) -> dict[str, Any]:
+        if self._signals is None:
+            raise NodeError("no signals were begun over this connection")
+        signals, self._signals = self._signals, None
+        return signals.end()
 
     def _put(self, entries: list[dict[str, Any]], content: bytes = b"") -> dict[str, Any]:
         files.put(self._running().spec.work, entries, content)

@@ -12,12 +12,13 @@ from tare.errors import ClockFault, UnequalArms, WorkOutOfTurn
 from tare.measure.exclusion import Excluded
 from tare.measure.iterations import Gathered
 from tare.measure.running import NodeTimes
-from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing
 from tare.measure.unforeseen import as_trial_error, keep_trace
 from tare.records import (
     ClockQuality,
+    HostClock,
     HostLoad,
+    HostSignals,
     InstanceRun,
     Outcome,
     Parity,
@@ -27,6 +28,7 @@ from tare.records import (
     Trial,
     TurnsTaken,
 )
+from tare.signals.watch import Found
 from tare.untrusted import writable
 
 EXCERPT_CHARACTERS = 2000
@@ -58,6 +60,8 @@ class Measured:
     parity: Parity | None = None
     turns: TurnsTaken | None = None
     host_times_s: dict[str, float] = field(default_factory=dict)
+    host_clocks: dict[str, HostClock] = field(default_factory=dict)
+    host_signals: dict[str, HostSignals] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, str]) -> None:
@@ -141,6 +145,7 @@ class Attempt:
             node_start_s=measured.times.start_s,
             node_stop_s=measured.times.stop_s,
             barrier_skew_s=_skew_s(measured.gathered.runs),
+            barrier_skew_bound_s=_skew_bound_s(measured.gathered.runs),
             cpu_s=measured.cpu_s,
             helper_cpu_s=measured.helper_cpu_s,
             helpers=measured.helpers,
@@ -158,6 +163,8 @@ class Attempt:
             load=measured.load,
             turns=measured.turns,
             host_times_s=measured.host_times_s,
+            host_clocks=measured.host_clocks,
+            host_signals=measured.host_signals,
             image_digest=self._image_digest,
             facts=facts,
         )
@@ -179,3 +186,8 @@ def _skew_s(runs: Sequence[InstanceRun]) -> float | None:
     if len({run.instance for run in runs}) < 2:  # noqa: PLR2004 - one instance has no skew
         return None
     return max(run.start_offset_s for run in runs)
+
+
+def _skew_bound_s(runs: Sequence[InstanceRun]) -> float | None:
+    bounds_s = [run.start_bound_s for run in runs if run.start_bound_s is not None]
+    return None if _skew_s(runs) is None or len(bounds_s) < len(runs) else max(bounds_s)

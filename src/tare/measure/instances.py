@@ -10,9 +10,10 @@ from typing import Any
 
 from tare.errors import ClockFault, NodeError, WrongOutput
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clocks import compare, host_start_ns
+from tare.measure.clocks import compare
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
+from tare.measure.starts import StartClock, StartOffset, clock_key, start_clocks, start_offsets
 from tare.measure.stopwatch import Beside, Command, Stopwatch, ending, go_together, wait_all
 from tare.nodes.files import make_folder, opened_inside
 from tare.nodes.provider import Node
@@ -309,7 +310,7 @@ def run_on_barrier(
     ``WrongOutput`` when a command could not be executed at all, ``NodeError`` when a launch cannot go on.
     """
     before = [stopwatch.probe() for stopwatch in stopwatches]
-    go_together(stopwatches, before)
+    go_together(stopwatches, before, _start_clocks(instances, before))
     return ended_runs(instances, stopwatches, before, tick, at_end, beside)
 
 
@@ -332,18 +333,16 @@ def ended_runs(
     at_end()
     refuse_unexecuted(said)
     after = [stopwatch.probe() for stopwatch in stopwatches]
-    offsets_s = start_offsets_s(said, before)
+    offsets = start_offsets(said, _start_clocks(instances, before))
     runs = []
     for number, words in enumerate(said):
         clocks = compare(words["start_ns"], words["end_ns"], before[number], after[number])
-        runs.append(record(number, words, clocks, offsets_s[number], stopwatches[number].host_span_s))
+        runs.append(record(number, words, clocks, offsets[number], stopwatches[number].host_span_s))
     return runs
 
 
-def start_offsets_s(said: Sequence[Mapping[str, Any]], before: Sequence[Sequence[ClockProbe]]) -> list[float]:
-    """Delay of each instance's program after the first, from execve(2) to execve(2)."""
-    begun = [host_start_ns(words["executed_ns"], probes) for words, probes in zip(said, before, strict=True)]
-    return [(each - min(begun)) * 1e-9 for each in begun]
+def _start_clocks(instances: Sequence[Instance], before: Sequence[Sequence[ClockProbe]]) -> list[StartClock]:
+    return start_clocks(before, [clock_key(instance.seat.node) for instance in instances])
 
 
 def refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
@@ -354,12 +353,13 @@ def refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
 
 
 def record(
-    number: int, words: Mapping[str, Any], clocks: Clocks, offset_s: float, host_span_s: float
+    number: int, words: Mapping[str, Any], clocks: Clocks, offset: StartOffset, host_span_s: float
 ) -> InstanceRun:
     return InstanceRun(
         instance=number,
         clocks=clocks,
-        start_offset_s=offset_s,
+        start_offset_s=offset.offset_s,
+        start_bound_s=offset.bound_s,
         host_span_s=host_span_s,
         **{name: words[name] for name in RUN_FIELDS},
     )

@@ -125,3 +125,17 @@ class TimerAgreement:
     """Native against native."""
     disagrees: bool
     """The whole interval of the difference lies outside the band's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostExcess:
+    """A signal of which one host of the campaign's list certainly has more than the others, over all trials."""
+
+    host: str
+    signal: str
+    unit: str
+    """``1``: of the time of its processors in the trials; ``1/s``: events per second."""
+    own: float
+    """Mean over the blocks."""
+    excess: Estimate
+    """Beyond the median of the other hosts; judged with all hosts and signals together (Bonferroni)."""

@@ -132,6 +132,8 @@ class SharingSummary:
     """Per block Jain's index of the instances' rates: 1 when all get the same; empty with one instance."""
     skews_s: tuple[float, ...]
     """Per trial with company, latest minus earliest start of its instances; empty with one instance."""
+    skew_bound_s: float | None
+    """Largest error of any of these; ``None`` where it is not known, or there is none of them."""
     dropped_blocks: int
     """Blocks begun that lack a trial of this environment, with company or alone."""
 

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts of a campaign's list beside each other: a slow one is named."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
+from tare.analyze.attribution.known import known
 from tare.drawing.artist import Artist
-from tare.drawing.words import interval_percent, point_percent
+from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
-from tare.records import Analysis, HostEffect, HostSpeed
+from tare.records import Analysis, HostEffect, HostExcess, HostSpeed
+from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
+from tare.report.host_facts import host_facts
 from tare.report.page import MISSING, PageSection, section
-from tare.report.shape import EstimateShape, JsonShape, key
+from tare.report.shape import EstimateShape, JsonShape, Number, key
 
 TITLE = "The hosts beside each other"
+CLOCKS_TITLE = "The clocks of the hosts"
 EXPLANATION = (
     "Before each native trial all its hosts do the same work on all their processors at once: 320 MiB hashed by each. "
     "A slow host slows native and every environment alike, as all arms of a block are on the same hosts; the intervals "
@@ -26,9 +29,7 @@ EFFECTS_EXPLANATION = (
     "How much more time a native run takes with this host in place of one of the others, by the workload's own metric; "
     "the intervals hold for all hosts of a metric together. Hosts that had every run together cannot be told apart"
 )
-_FACTS = ("usable processors", "memory", "processor", "kernel", "distribution", "addresses")
-"""What the page shows of every host; more only where the hosts differ in it."""
-_OF_THE_MOMENT = frozenset({"load average", "uptime", "swap"})
+_MOST_SAID = 3
 
 
 class HostSpeedShape(JsonShape):
@@ -53,12 +54,25 @@ class HostEffectShape(JsonShape):
     is_slow: bool = key("whether that is certainly more than 5 %")
 
 
+class HostExcessShape(JsonShape):
+    """One object per host and signal of which it certainly has more than the other hosts."""
+
+    host: str = key("the host's name in the campaign")
+    signal: str = key("a name from the list of signals")
+    unit: str = key("`1`: of the time of its processors; `1/s`: events per second")
+    own: Number = key("what it has, the mean over the blocks")
+    excess: EstimateShape = key("beyond the median of the other hosts, for all hosts and signals together")
+
+
 class HostsJson(JsonShape):
     host_effects: list[HostEffectShape] = key(
         "how the campaign's hosts differ by the workloads' own metrics; empty where the runs do not tell"
     )
     host_speeds: list[HostSpeedShape] = key(
         "how fast the campaign's hosts are; empty where it lists fewer than two", "host_speeds"
+    )
+    host_excesses: list[HostExcessShape] = key(
+        "what one of these hosts has more of than the others, over all trials", "host_excesses"
     )
 
 
@@ -84,6 +98,24 @@ def effects_said(effects: Sequence[HostEffect]) -> str:
     return "; ".join(slow)
 
 
+def excesses_said(excesses: Sequence[HostExcess]) -> str:
+    """Such as "h2 has more than the other hosts of: held back by a CPU quota, 62 % of the time, others 0 %"."""
+    by_host: dict[str, list[str]] = {}
+    for each in excesses:
+        by_host.setdefault(each.host, []).append(_excess_said(each))
+    return "; ".join(
+        f"host {one_line(host)} stands out: {', '.join(words[:_MOST_SAID])}"
+        for host, words in by_host.items()
+    )
+
+
+def _excess_said(each: HostExcess) -> str:
+    title, others = known(each.signal).title, max(0.0, each.own - each.excess.point)
+    if each.unit == "1":
+        return f"{title} ({share_percent(each.own)} of its processors' time, others {share_percent(others)})"
+    return f"{title} ({each.own:.3g} a second, others {others:.3g})"
+
+
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's
     """Print a line for each host, and for each in each metric; nothing without a list of hosts."""
     if analysis.host_speeds:
@@ -91,12 +123,24 @@ def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # n
         console.print(Text(EXPLANATION))
         for speed in analysis.host_speeds:
             console.print(Text(f"{one_line(speed.host)}: {_figures(speed)}"), soft_wrap=True)
+    if said := excesses_said(analysis.host_excesses):
+        console.print(Text(said), soft_wrap=True)
     if analysis.host_effects:
         console.print(Text(EFFECTS_TITLE, style="bold"))
         console.print(Text(f"{EFFECTS_EXPLANATION}."))
         for effect in analysis.host_effects:
             where = ", ".join(map(one_line, (effect.workload, effect.metric, effect.host)))
             console.print(Text(f"{where}: {_figures(effect)}"), soft_wrap=True)
+    if analysis.host_clocks:
+        console.print(Text(CLOCKS_TITLE, style="bold"))
+        console.print(Text(CLOCKS_EXPLANATION))
+        for words in _clocks_said(analysis):
+            console.print(Text(words), soft_wrap=True)
+
+
+def _clocks_said(analysis: Analysis) -> Sequence[str]:
+    skew = analysis.start_skew
+    return (*map(clock_said, analysis.host_clocks), *([skew_said(skew)] if skew else []))
 
 
 def _figures(host: HostSpeed | HostEffect) -> str:
@@ -104,37 +148,10 @@ def _figures(host: HostSpeed | HostEffect) -> str:
     return f"{point_percent(host.slower)} {interval_percent(host.slower)} (n = {host.slower.n}{mark})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostFacts:
-    """The facts of all hosts of the list in a table: a row for each host."""
-
-    labels: tuple[str, ...]
-    rows: Mapping[str, tuple[str | None, ...]]
-
-
-def host_facts(analysis: Analysis) -> HostFacts:
-    """As the last session found them: the usual facts, and those in which the hosts differ."""
-    hosts = analysis.sessions[-1].hosts if analysis.sessions else {}
-    labels = tuple(_told_labels(hosts))
-    return HostFacts(
-        labels=labels,
-        rows={host: tuple(facts.get(label) for label in labels) for host, facts in hosts.items()},
-    )
-
-
-def _told_labels(hosts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    known = dict.fromkeys(label for facts in hosts.values() for label in facts)
-    yield from (label for label in _FACTS if label in known)
-    for label in known:
-        differ = len({facts.get(label) for facts in hosts.values()}) > 1
-        if differ and label not in {*_FACTS, *_OF_THE_MOMENT}:
-            yield label
-
-
 def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
     """Tables of the hosts: what they have, and how fast they are."""
     facts = host_facts(analysis)
-    if not facts.rows and not analysis.host_speeds:
+    if not facts.rows and not analysis.host_speeds and not analysis.host_clocks:
         return [MISSING]
     return [
         section(
@@ -149,5 +166,9 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
             effects_explanation=EFFECTS_EXPLANATION,
             effects_said=effects_said(analysis.host_effects),
             facts=facts,
+            excesses=excesses_said(analysis.host_excesses),
+            clocks_title=CLOCKS_TITLE,
+            clocks_explanation=CLOCKS_EXPLANATION,
+            clocks=_clocks_said(analysis),
         )
     ]

@@ -41,6 +41,32 @@ class _Worked(TypedDict):
     time_s: float
 
 
+class _Clock(TypedDict):
+    clock_ns: int
+
+
+class _FarSignal(TypedDict):
+    name: str
+    unit: str
+    scope: str
+    value: float
+    lost_time: bool
+
+
+class FarReadings(TypedDict):
+    """What ``tare.far.signals`` tells of one node and its host."""
+
+    signals: list[_FarSignal]
+    missing: dict[str, str]
+    span_s: float
+    used_s: float | None
+    """CPU time of everything on the processors, with what a hypervisor took; ``None``: not known."""
+    own_s: float
+    """CPU time of the agent."""
+    node_s: float | None
+    """CPU time of the node's group; ``None``: it is not counted."""
+
+
 class _Started(TypedDict):
     prefix: list[str]
     work_directory: str
@@ -154,6 +180,26 @@ class Ssh(Provider):
 def work_time_s(node: Node) -> float:
     """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
     return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
+
+
+def host_clock_ns(node: Node) -> int:
+    """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
+    return _of(node).channel.ask("clock").told(_Clock)["clock_ns"]
+
+
+def begin_signals(node: Node, processors: Sequence[int]) -> None:
+    """Have the node's host read all signals, for these of its processors."""
+    _of(node).channel.ask("begin signals", processors=list(processors))
+
+
+def glance_at_signals(node: Node) -> None:
+    """Have it read the levels, and the counters that wrap."""
+    _of(node).channel.ask("glance at signals")
+
+
+def end_signals(node: Node) -> FarReadings:
+    """Have it read all signals again."""
+    return _of(node).channel.ask("end signals").told(FarReadings)
 
 
 class _Running:

@@ -17,7 +17,7 @@ from tare.host.process import tool_environment
 
 _PARTS = (
     *("__init__", "errors", "node_life", "on_demand", "records", "units", "untrusted"),
-    *("engines", "environments", "far", "guests", "host", "image", "network", "nodes"),
+    *("engines", "environments", "far", "guests", "host", "image", "network", "nodes", "signals"),
     *("statistics/__init__", "statistics/estimate"),
 )
 """Modules, and packages whole."""

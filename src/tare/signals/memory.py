@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from tare.host.cgroups.hierarchies import V1
-from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable, group_files, keyed
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import File, Kind, SignalFamily, TextSource, Unreadable, group_files, keyed
+from tare.signals.place import Place
 
 _BOTH = ("pgfault", "pgmajfault", "workingset_refault_anon", "workingset_refault_file")
 _KEYS = (*_BOTH, *(f"total_{key}" for key in _BOTH), "pgsteal")

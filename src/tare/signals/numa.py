@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.host.cgroups import parse_processors
-from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable, group_files
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import Kind, SignalFamily, TextSource, Unreadable, group_files
+from tare.signals.place import Place
 
 _NODES = Path("/sys/devices/system/node")
 _NEAR = b"near"

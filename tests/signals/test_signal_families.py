@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import REPOSITORY
-from tests.measure.signals.signal_texts import PLACE, RECORDED, texts_of
+from tests.signals.signal_texts import PLACE, RECORDED, texts_of
 
-from tare.measure.signals import FAMILIES, UNREAD
-from tare.measure.signals.disks import Disks
-from tare.measure.signals.family import SignalFamily, Unreadable
-from tare.measure.signals.place import Place
+from tare.signals import FAMILIES, UNREAD
+from tare.signals.disks import Disks
+from tare.signals.family import SignalFamily, Unreadable
+from tare.signals.place import Place
 
 UNITS = {"s", "1", "byte", "J", "Hz", "°C"}
 BESIDE = {

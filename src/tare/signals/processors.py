@@ -5,9 +5,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.measure.signals.family import File, Kind, SignalFamily, TextSource
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import File, Kind, SignalFamily, TextSource
+from tare.signals.place import Place
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")

@@ -2,17 +2,17 @@
 """The figures that recorded texts hold."""
 
 import pytest
-from tests.measure.signals.signal_texts import PLACE, text
+from tests.signals.signal_texts import PLACE, text
 
 from tare.host.energy import PACKAGE
-from tare.measure.signals.disks import Disks
-from tare.measure.signals.family import keyed
-from tare.measure.signals.hardware import Energy, Frequency, Temperature
-from tare.measure.signals.memory import HostMemory, MemoryLimit, NodeMemory
-from tare.measure.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
-from tare.measure.signals.pressure import HostPressure, NodePressure
-from tare.measure.signals.processors import Processors, SoftInterrupts, parse_times
-from tare.measure.signals.quota import Quota
+from tare.signals.disks import Disks
+from tare.signals.family import keyed
+from tare.signals.hardware import Energy, Frequency, Temperature
+from tare.signals.memory import HostMemory, MemoryLimit, NodeMemory
+from tare.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
+from tare.signals.pressure import HostPressure, NodePressure
+from tare.signals.processors import Processors, SoftInterrupts, parse_times
+from tare.signals.quota import Quota
 
 
 def test_both_versions_of_a_quota_give_seconds() -> None:

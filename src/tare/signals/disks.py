@@ -8,9 +8,9 @@ bytes again.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tare.measure.signals.family import File, Kind, SignalFamily, TextSource
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import File, Kind, SignalFamily, TextSource
+from tare.signals.place import Place
 
 _SECTOR_BYTE = 512
 _MILLISECOND_S = 0.001

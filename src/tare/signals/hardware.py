@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tare.host import energy
 from tare.host.energy import PACKAGE, energy_counters
-from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
+from tare.signals.place import Place
 
 _PROCESSORS = Path("/sys/devices/system/cpu")
 _KILOHERTZ = 1000.0

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from tare.host.cgroups.hierarchies import UNIFIED, V1
 from tare.host.kernel_files import read_whole
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.place import Place
 
 _NUMBER = rb" [ \t]*(\d+)[ \t\r]*$"
 _KEYED = re.compile(rb"^[^ \n]+" + _NUMBER, re.MULTILINE)
@@ -58,7 +58,7 @@ class TextSource(Protocol):
 
 
 class SignalFamily(Protocol):
-    """Signals that come from the same texts; the explicit list is in ``measure/signals/__init__.py``."""
+    """Signals that come from the same texts; the explicit list is in ``signals/__init__.py``."""
 
     kinds: tuple[Kind, ...]
     wraps: bool = False

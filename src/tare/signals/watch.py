@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TypeAlias
 
-from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable
-from tare.measure.signals.place import Place
 from tare.records import Scope, Signal
+from tare.signals.family import Kind, SignalFamily, TextSource, Unreadable
+from tare.signals.place import Place
 
 _ELSEWHERE = "the nodes are on another host"
 _NOT_COUNTED = "this kernel does not count it"

@@ -7,9 +7,9 @@ It is the union over tasks: two that wait together for a second count one. ``ful
 
 from collections.abc import Mapping, Sequence
 
-from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, group_files
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import File, Kind, SignalFamily, TextSource, group_files
+from tare.signals.place import Place
 
 _MICROSECOND_S = 1e-6
 _FOLDER = "/proc/pressure"

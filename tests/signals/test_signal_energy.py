@@ -10,10 +10,10 @@ from tests.host.device_trees import energy_host
 
 from tare.host.energy import MEMORY, PACKAGE
 from tare.measure.iterations import energy_samples
-from tare.measure.signals.family import Unreadable
-from tare.measure.signals.hardware import Energy, WrappingCounter
-from tare.measure.signals.place import Place
-from tare.measure.signals.watch import Found, SignalWatch, watched_signals
+from tare.signals.family import Unreadable
+from tare.signals.hardware import Energy, WrappingCounter
+from tare.signals.place import Place
+from tare.signals.watch import Found, SignalWatch, watched_signals
 
 PLACE = Place(processors=(0,))
 PACKAGES = ("intel-rapl:0", "intel-rapl:1")

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tare.host.facts import online_processors
-from tare.measure.signals import FAMILIES
-from tare.measure.signals.family import Kind, SignalFamily, TextSource, Unreadable
-from tare.measure.signals.place import Place
-from tare.measure.signals.watch import Found, watched_signals
 from tare.records import Scope
+from tare.signals import FAMILIES
+from tare.signals.family import Kind, SignalFamily, TextSource, Unreadable
+from tare.signals.place import Place
+from tare.signals.watch import Found, watched_signals
 
 PLACE = Place(processors=(0,), own_network=True)
 

@@ -4,8 +4,8 @@
 import pytest
 
 from tare.measure.observation import add_costs
-from tare.measure.signals.watch import Found
 from tare.records import Scope
+from tare.signals.watch import Found
 
 
 def costs(*seen: dict[str, object]) -> Found:

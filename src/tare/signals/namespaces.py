@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import network_namespace as namespace
-from tare.measure.signals.family import TextSource, Unreadable
+from tare.signals.family import TextSource, Unreadable
 
 HEADER = struct.Struct("=IHHII")
 """Length, type, flags, sequence number and port of a netlink message (netlink(7))."""

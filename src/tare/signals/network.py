@@ -8,10 +8,10 @@ networking/snmp_counter.rst. In a node that shares the host's network the counts
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tare.measure.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
-from tare.measure.signals.namespaces import DONE, HEADER, dump_in, opened_in
-from tare.measure.signals.place import Place
 from tare.records import Scope
+from tare.signals.family import File, Kind, SignalFamily, TextSource, Unreadable
+from tare.signals.namespaces import DONE, HEADER, dump_in, opened_in
+from tare.signals.place import Place
 
 _GET_QUEUES, _QUEUE = 38, 36
 _MESSAGE = struct.Struct("=BxHiIII")

@@ -3,22 +3,23 @@
 
 from pathlib import Path
 
-from tare.measure.signals.disks import Disks
-from tare.measure.signals.family import SignalFamily
-from tare.measure.signals.hardware import Energy, Exits, Frequency, Temperature, Throttling
-from tare.measure.signals.memory import HostMemory, MemoryLimit, NodeMemory
-from tare.measure.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
-from tare.measure.signals.numa import RemoteMemory
-from tare.measure.signals.place import Place
-from tare.measure.signals.pressure import HostPressure, NodePressure
-from tare.measure.signals.processors import Processors, SoftInterrupts
-from tare.measure.signals.quota import Quota
+from tare.signals.disks import Disks
+from tare.signals.family import SignalFamily
+from tare.signals.hardware import Energy, Exits, Frequency, Temperature, Throttling
+from tare.signals.memory import HostMemory, MemoryLimit, NodeMemory
+from tare.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
+from tare.signals.numa import RemoteMemory
+from tare.signals.place import Place
+from tare.signals.pressure import HostPressure, NodePressure
+from tare.signals.processors import Processors, SoftInterrupts
+from tare.signals.quota import Quota, QuotaAbove
 
-FOLDER = Path(__file__).parents[2] / "outputs" / "signals"
+FOLDER = Path(__file__).parents[1] / "outputs" / "signals"
 NUMA = ("v1", "v1-two", "v2-two")
 PLACE = Place(processors=(0, 1))
 RECORDED: dict[type[SignalFamily], tuple[str | bytes, ...]] = {
     Quota: ("cpu.stat.v1", "cpu.stat.v2"),
+    QuotaAbove: ("cpu.stat.v1", "cpu.stat.v2"),
     NodePressure: ("pressure-cpu", "pressure-io"),
     HostPressure: ("pressure-cpu", "pressure-io"),
     NodeMemory: ("memory.stat.v1", "memory.stat.v2"),

@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.measure.signals.signal_texts import PLACE, text
+from tests.signals.signal_texts import PLACE, text
 
 from tare.host.cgroups import Group
 from tare.host.cgroups.hierarchies import V1, V2
-from tare.measure.signals.family import Unreadable, keyed
-from tare.measure.signals.memory import HostMemory
-from tare.measure.signals.numa import RemoteMemory, near_line, numa_nodes
-from tare.measure.signals.place import Place
-from tare.measure.signals.watch import watched_signals
+from tare.signals.family import Unreadable, keyed
+from tare.signals.memory import HostMemory
+from tare.signals.numa import RemoteMemory, near_line, numa_nodes
+from tare.signals.place import Place
+from tare.signals.watch import watched_signals
 
 TWO = {0: frozenset({0, 1}), 1: frozenset({2, 3})}
 PAGE_BYTE = os.sysconf("SC_PAGE_SIZE")

@@ -8,18 +8,19 @@ turn a missing value into 0.
 from collections.abc import Mapping
 
 from tare.host.energy import MEMORY, PACKAGE
-from tare.measure.signals.disks import Disks
-from tare.measure.signals.family import SignalFamily
-from tare.measure.signals.hardware import Energy, Exits, Frequency, Temperature, Throttling
-from tare.measure.signals.memory import HostMemory, MemoryLimit, NodeMemory
-from tare.measure.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
-from tare.measure.signals.numa import RemoteMemory
-from tare.measure.signals.pressure import HostPressure, NodePressure
-from tare.measure.signals.processors import Processors, SoftInterrupts
-from tare.measure.signals.quota import Quota
+from tare.signals.disks import Disks
+from tare.signals.family import SignalFamily
+from tare.signals.hardware import Energy, Exits, Frequency, Temperature, Throttling
+from tare.signals.memory import HostMemory, MemoryLimit, NodeMemory
+from tare.signals.network import Interfaces, Queues, Switch, Tcp, TcpExtended
+from tare.signals.numa import RemoteMemory
+from tare.signals.pressure import HostPressure, NodePressure
+from tare.signals.processors import Processors, SoftInterrupts
+from tare.signals.quota import Quota, QuotaAbove
 
 FAMILIES: tuple[SignalFamily, ...] = (
     Quota(),
+    QuotaAbove(),
     NodePressure("cpu"),
     NodePressure("io"),
     NodePressure("memory"),
