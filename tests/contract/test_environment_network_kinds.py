@@ -13,7 +13,7 @@ from tests.conftest import REPOSITORY
 from tare.environments import PROVIDERS
 from tare.errors import CampaignError, NodeError
 from tare.measure.context import network_kind
-from tare.nodes.provider import MADE_NETWORKS, Provider
+from tare.nodes.provider import LINKED_NETWORKS, MADE_NETWORKS, Provider
 from tare.plan.campaign import load_campaign
 from tare.records import Environment, Layout, Limits, NetworkKind, Trial, Workload
 
@@ -67,6 +67,31 @@ def test_no_node_is_given_a_kind_that_is_not_listed(technology: str, kind: str) 
             network_kind(asked, provider)
 
 
+@pytest.mark.parametrize(
+    ("technology", "layout", "kind"),
+    [
+        ("native", "2c1p1i on 2", NetworkKind.HOST),
+        ("native", "1c1p1i", NetworkKind.HOST),
+        ("chroot", "2c1p1i on 2", NetworkKind.HOST),
+        ("chroot", "1c1p1i", NetworkKind.NONE),
+    ],
+)
+def test_over_hosts_nodes_have_their_hosts_network_unless_a_campaign_says_otherwise(
+    technology: str, layout: str, kind: NetworkKind
+) -> None:
+    environment = Environment(name="any", technology=technology)
+    over = replace(TRIAL, environment=environment, layout=Layout.parse(layout), hosts=("a", "b"))
+    assert network_kind(over, PROVIDERS[technology]) is kind
+
+
+def test_a_network_of_hosts_without_hosts_is_refused_where_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.toml"
+    written = ('name = "w"', 'networks = ["veth", "vxlan"]', "[[environment]]", 'technology = "chroot"')
+    path.write_text("\n".join([*written, "[[workload]]", 'name = "compute"']))
+    with pytest.raises(CampaignError, match=r"of chroot-vxlan is vxlan, which joins hosts: add \[\[host\]\]"):
+        load_campaign(path, host_processors=4, host_memory_byte=8 * GIBIBYTE)
+
+
 @pytest.mark.parametrize("technology", PROVIDERS)
 def test_every_provider_lists_kinds_that_there_are(technology: str) -> None:
     networks = PROVIDERS[technology].networks
@@ -76,7 +101,9 @@ def test_every_provider_lists_kinds_that_there_are(technology: str) -> None:
 
 def test_nothing_is_given_to_whoever_lists_nothing() -> None:
     assert not hasattr(Provider, "networks")
-    assert {NetworkKind.NONE, NetworkKind.VETH, NetworkKind.MACVLAN} == MADE_NETWORKS
+    linked = {NetworkKind.VETH, NetworkKind.MACVLAN, NetworkKind.IPVLAN, NetworkKind.VXLAN}
+    assert linked == LINKED_NETWORKS
+    assert linked | {NetworkKind.NONE} == MADE_NETWORKS
 
 
 def test_no_provider_takes_every_kind_that_there_may_be() -> None:

@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tare.host import network_namespace
 from tare.records import OptionValue
 
 SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
 _PRIVILEGE_SEPARATION = Path("/run/sshd")
 """Where sshd locks its unprivileged part in; a running system's service makes it (sshd(8))."""
+_LOOPBACK = "127.0.0.1"
 _CONFIGURATION = """\
-ListenAddress 127.0.0.1:{port}
+ListenAddress {address}:{port}
 HostKey {folder}/host_key
 PidFile none
 AuthorizedKeysFile {folder}/user_key.pub
@@ -36,6 +38,7 @@ class Sshd:
 
     folder: Path
     port: int
+    address: str = _LOOPBACK
 
     @property
     def options(self) -> list[str]:
@@ -49,11 +52,11 @@ class Sshd:
 
     def reach(self, state: Path, **options: OptionValue) -> dict[str, OptionValue]:
         """The options of an ``ssh`` environment on it."""
-        return {"host": "127.0.0.1", "ssh_options": self.options, "state": str(state), **options}
+        return {"host": self.address, "ssh_options": self.options, "state": str(state), **options}
 
     def know(self, key: str) -> None:
         """Have this public key be the one that the user knows of the host."""
-        (self.folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {key}")
+        (self.folder / "known_hosts").write_text(f"[{self.address}]:{self.port} {key}")
 
 
 def make_key(path: Path) -> str:
@@ -64,18 +67,28 @@ def make_key(path: Path) -> str:
 
 
 @contextmanager
-def running_sshd(folder: Path, *further_lines: str, before: Sequence[str] = ()) -> Iterator[Sshd]:
-    """With these lines more in its configuration; ``before``: the words before its own that start it."""
+def running_sshd(
+    folder: Path,
+    *further_lines: str,
+    address: str = _LOOPBACK,
+    namespace: Path | None = None,
+    before: Sequence[str] = (),
+) -> Iterator[Sshd]:
+    """With these lines more in its configuration; in the network namespace that a file holds, if one is given.
+
+    ``before``: the words before its own that start it.
+    """
     assert SSHD is not None, "apt-get install openssh-server"
     folder.mkdir()
     host_key = make_key(folder / "host_key")
     make_key(folder / "user_key")
     port = _free_port()
-    configuration = _CONFIGURATION.format(folder=folder, port=port)
+    configuration = _CONFIGURATION.format(folder=folder, port=port, address=address)
     (folder / "sshd_config").write_text(configuration + "".join(f"{line}\n" for line in further_lines))
     made = _PRIVILEGE_SEPARATION.exists()
     _PRIVILEGE_SEPARATION.mkdir(exist_ok=True, mode=0o755)
-    argv = [*before, SSHD, "-D", "-e", "-f", str(folder / "sshd_config")]
+    enter = [] if namespace is None else ["nsenter", f"--net={namespace}"]
+    argv = [*enter, *before, SSHD, "-D", "-e", "-f", str(folder / "sshd_config")]
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(
@@ -83,8 +96,11 @@ def running_sshd(folder: Path, *further_lines: str, before: Sequence[str] = ()) 
         ) as process,
     ):
         try:
-            _wait_until_it_listens(port, folder)
-            sshd = Sshd(folder, port)
+            sshd = Sshd(folder, port, address)
+            if namespace is None:
+                _wait_until_it_listens(sshd)
+            else:
+                network_namespace.inside(namespace, lambda: _wait_until_it_listens(sshd))
             sshd.know(host_key)
             yield sshd
         finally:
@@ -101,13 +117,13 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_it_listens(port: int, folder: Path) -> None:
+def _wait_until_it_listens(sshd: Sshd) -> None:
     deadline = time.monotonic() + 20
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            socket.create_connection((sshd.address, sshd.port), timeout=1).close()
         except OSError:
-            assert time.monotonic() < deadline, (folder / "log").read_text()
+            assert time.monotonic() < deadline, (sshd.folder / "log").read_text()
             time.sleep(0.02)
         else:
             return

@@ -127,7 +127,7 @@ class TestWhatCanBeWrong:
     ) -> None:
         linked = NodeNetwork(kind=NetworkKind.VETH, namespace=state / "n", switch=state / "s")
         spec = far_spec(sshd.reach(far), image, state, network=linked)
-        with pytest.raises(NodeError, match=r"ssh has no network veth: .* write default, host, none"):
+        with pytest.raises(NodeError, match=r"link would end on its host, .* write default, host, none"):
             PROVIDER.start(spec)
 
     def test_processors_that_the_host_lacks_are_named(

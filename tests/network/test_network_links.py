@@ -15,6 +15,7 @@ from tests.network.namespaces import AS_ROOT, GONE, LINKED, connected, links, sp
 from tare import network
 from tare.errors import NodeError
 from tare.host import mounts
+from tare.network import links as links_of_nodes
 from tare.network import netlink
 from tare.network.plan import SWITCH_ADDRESS
 from tare.nodes.provider import Node, NodeSpec
@@ -192,6 +193,15 @@ class TestRetransmissionTimeout:
         specs = specs_of(tmp_path, NetworkKind.VETH, rto_min_s=0.002)
         with pytest.raises(NodeError, match="does not keep rto_min = 2 ms"), connected(specs):
             pytest.fail("it must not be made")
+
+
+class TestMessages:
+    def test_ipvlan_is_made_for_layer_2_below_its_parent(self) -> None:
+        """Not every kernel can try it: by linux/if_link.h the mode is attribute 1, a u16, and L2 is 0."""
+        encoded = links_of_nodes.sharing(NetworkKind.IPVLAN, "eth0", parent=7, node=5).encoded()
+        assert netlink.attribute(1, b"ipvlan\0") + netlink.attribute(2, b"\x06\0\x01\0\0\0\0\0") in encoded
+        assert netlink.number(5, 7) in encoded  # IFLA_LINK
+        assert netlink.number(28, 5) in encoded  # IFLA_NET_NS_FD
 
 
 class TestRefusals:

@@ -143,6 +143,11 @@ def test_nodes_are_packed_or_scattered(text: str, hosts: list[int], spread: Spre
             'technology = "ssh"\nhost = ["a", "b"]\nbelow = "lxc"',
             "[[host]] address = 'a'; [[",
         ),
+        (
+            'technology = "bottle"',
+            'technology = "bottle"\nrto_min = "2ms"',
+            "rto_min: of bottle is of a route of the node's own",
+        ),
     ],
 )
 def test_a_mistake_is_said_with_its_place(tmp_path: Path, good: str, bad: str, said: str) -> None:

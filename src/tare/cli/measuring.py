@@ -219,7 +219,7 @@ def weigh(
     network: Annotated[
         str | None,
         typer.Option(
-            metavar="KIND", help="none, veth, macvlan, host or default; veth between several nodes."
+            metavar="KIND", help="none, veth, macvlan, ipvlan, host or default; veth between several nodes."
         ),
     ] = None,
     mpi: Annotated[

@@ -15,7 +15,7 @@ from tare.errors import ExitCode
 from tare.foreign import one_line
 from tare.host.threats import Threat
 from tare.network.reach import NetworkFinding, TryNetwork
-from tare.nodes.provider import Probe, Provider
+from tare.nodes.provider import BETWEEN_HOSTS, Probe, Provider
 from tare.records import NATIVE, SCHEMA, NetworkKind
 from tare.units import format_byte
 
@@ -142,7 +142,7 @@ def _try_all_networks(
 
 
 def _try_networks(provider: Provider, try_network: TryNetwork) -> tuple[NetworkFinding, ...]:
-    kinds = (kind for kind in NetworkKind if kind in provider.networks)
+    kinds = (kind for kind in NetworkKind if kind in provider.networks and kind not in BETWEEN_HOSTS)
     return tuple(_try_one_network(provider, kind, try_network) for kind in kinds)
 
 

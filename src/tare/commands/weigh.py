@@ -28,6 +28,7 @@ from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.image_config import as_the_image_says
 from tare.measure.launches import require_launches
+from tare.nodes.provider import BETWEEN_HOSTS
 from tare.plan.campaign import Campaign, with_overrides
 from tare.plan.factor_tables import level_text
 from tare.plan.factors import Factor, Of
@@ -319,8 +320,7 @@ def _layout(options: WeighOptions) -> Layout:
 def _network(text: str | None) -> NetworkKind | None:
     if text is None:
         return None
-    if text not in list(NetworkKind):
-        raise InputError(
-            f"--network: {text!r} is none of {', '.join(NetworkKind)}{nearest(text, NetworkKind)}"
-        )
+    kinds = [kind for kind in NetworkKind if kind not in BETWEEN_HOSTS]
+    if text not in kinds:
+        raise InputError(f"--network: {text!r} is none of {', '.join(kinds)}{nearest(text, kinds)}")
     return NetworkKind(text)

@@ -256,7 +256,7 @@ def _network(spec: NodeSpec) -> list[str]:
             return [*named, "--network", "host"]
         case NetworkKind.DEFAULT:
             return named
-        case NetworkKind.NONE | NetworkKind.VETH | NetworkKind.MACVLAN:
+        case _:  # the link follows
             return [*named, "--network", "none"]
 
 

@@ -13,13 +13,21 @@ from tare.errors import NodeError
 from tare.host.cgroups.group import MOST_WEIGHT
 from tare.host.paths import nodes_directory
 from tare.host.process_stats import ProcessStats
-from tare.measure.hosts import ReachedHost, on_host
+from tare.measure.hosts import ReachedHost, between, on_host
 from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace, Places, places_of, places_over
 from tare.measure.turns.allotment import Allotment
-from tare.network import plan_networks
+from tare.network import Between, plan_networks, plan_wire
 from tare.nodes.devices import Device
-from tare.nodes.provider import Bind, NodeSpec, Provider, missing_network
+from tare.nodes.provider import (
+    BETWEEN_HOSTS,
+    LINKED_NETWORKS,
+    Bind,
+    NodeNetwork,
+    NodeSpec,
+    Provider,
+    missing_network,
+)
 from tare.plan.entries import FAR
 from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
 
@@ -129,8 +137,7 @@ class Context:
             else on_host(environment, self.hosts[place.host].host, self.subnet)
             for place in places
         ]
-        kind = network_kind(trial, self.provider_of(trial))
-        networks = plan_networks(kind, directories, environment.rto_min_s)
+        networks = self._networks(trial, places, directories)
         return [
             NodeSpec(
                 name=directory.name,
@@ -157,6 +164,24 @@ class Context:
             )
         ]
 
+    def between(self) -> Between:
+        """The network between the hosts of the campaign's list; ``NodeError`` when they have none in common."""
+        return between(self.hosts.values(), self.subnet)
+
+    def _networks(
+        self, trial: Trial, places: Sequence[NodePlace], directories: Sequence[Path]
+    ) -> tuple[NodeNetwork, ...]:
+        kind = network_kind(trial, self.providers[trial.environment.technology])
+        rto_min_s, names = (
+            trial.environment.rto_min_s,
+            [place.host for place in places if place.host is not None],
+        )
+        if names and kind in LINKED_NETWORKS:
+            return plan_wire(kind, directories, names, self.between(), rto_min_s)
+        if kind in BETWEEN_HOSTS:
+            raise NodeError(f"the network {kind} joins hosts: add [[host]] tables, or choose veth or macvlan")
+        return plan_networks(kind, directories, rto_min_s)
+
 
 def _quota(trial: Trial, nodes: int) -> float | None:
     """Quota per node; native's one node has as much as all nodes of the layout together."""
@@ -175,9 +200,11 @@ def _bounds(trial: Trial, nodes: int) -> Bounds:
 def network_kind(trial: Trial, provider: Provider) -> NetworkKind:
     """The campaign's choice; else several nodes are connected and one is not, if the technology supports that.
 
-    ``NodeError`` for a kind that the technology lacks.
+    Over hosts several nodes have their hosts' network unless the campaign says otherwise, which needs nothing of the
+    site. ``NodeError`` for a kind that the technology lacks.
     """
-    wanted = NetworkKind.VETH if trial.layout.nodes > 1 else NetworkKind.NONE
+    joining = NetworkKind.HOST if trial.hosts else NetworkKind.VETH
+    wanted = joining if trial.layout.nodes > 1 else NetworkKind.NONE
     usual = wanted if wanted in provider.networks else NetworkKind.HOST
     kind = trial.environment.network or usual
     if missing := missing_network(provider, kind):

@@ -5,14 +5,15 @@ import ipaddress
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypedDict
 
 from tare import network
 from tare.environments.ssh import work_time_s
-from tare.environments.ssh.channel import opened
 from tare.environments.ssh.connection import HERE, Far
+from tare.environments.ssh.shared import kept, opened
 from tare.errors import HostError, NodeError
 from tare.host.paths import state_directory
 from tare.nodes.provider import Node
@@ -62,6 +63,11 @@ def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
     return {each.host.name: each for each in reached}
 
 
+def connected(hosts: Iterable[NamedHost]) -> AbstractContextManager[None]:
+    """Keep one connection to each from its first use on: all nodes, trials and questions share it."""
+    return kept(Far.of(_options(host)) for host in hosts)
+
+
 def sizes(hosts: Sequence[NamedHost]) -> dict[str, Host]:
     """How large each host is, by name; raises as ``reach``."""
     return {name: Host(len(own.processors), own.memory_byte) for name, own in reach(hosts).items()}
@@ -107,6 +113,27 @@ def common_subnet(reached: Iterable[ReachedHost]) -> str | None:
         return str(network.common_subnet(addresses))
     except NodeError:
         return None
+
+
+def between(reached: Iterable[ReachedHost], subnet: str | None) -> network.Between:
+    """The network in that range; ``NodeError`` when there is none, or a host has no address in it."""
+    if subnet is None:
+        raise NodeError(
+            "these hosts have no IPv4 range in common with this one, so no link of a node can reach another host: "
+            'write subnet = "10.1.0.0/16" beside name'
+        )
+    return network.Between(
+        subnet=subnet,
+        own=network.address_within(subnet),
+        addresses={each.host.name: _address_in(each, ipaddress.IPv4Network(subnet)) for each in reached},
+    )
+
+
+def _address_in(reached: ReachedHost, around: ipaddress.IPv4Network) -> str:
+    own = next((each.ip for each in reached.interfaces if each.ip in around), None)
+    if own is None:
+        raise NodeError(f"host {reached.host.name} has no address in {around}")
+    return str(own)
 
 
 def on_host(environment: Environment, host: NamedHost, subnet: str | None = None) -> Environment:

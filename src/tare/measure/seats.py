@@ -123,7 +123,7 @@ def _inside(placed: Placed) -> Iterator[Seat]:
 def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Seat]]:
     share = placed.layout.nodes // placed.layout.instances
     spans = [placed.nodes[first : first + share] for first in range(0, placed.layout.nodes, share)]
-    specs = [_launcher(context, trial, placed, members) for members in spans]
+    specs = _on_one_network(context, [_launcher(context, trial, placed, members) for members in spans])
     placed.ways.close()  # only mpirun's daemons enter the members from now on
     with running_nodes(specs, context.providers, placed.times) as launchers, ExitStack() as stack:
         ways = stack.enter_context(Ways())
@@ -150,9 +150,21 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
         shm_byte=_LAUNCHER_SHM_BYTE,
         cpu_quota=None,
         weight=1,
-        network=NodeNetwork(kind=kind, namespace=namespace),
+        network=members[0].spec.network
+        if members[0].spec.network.wire
+        else NodeNetwork(kind=kind, namespace=namespace),
         shared_work=members[0].spec.work,
     )
+
+
+def _on_one_network(context: Context, launchers: list[NodeSpec]) -> list[NodeSpec]:
+    """The same; over hosts the first makes a link to the wire, and the others are in its network."""
+    first = launchers[0]
+    if first.network.wire is None:
+        return launchers
+    own = network.launcher_network(first.network, first.directory, context.between())
+    others = NodeNetwork(kind=own.kind, namespace=own.namespace)
+    return [replace(each, network=own if each is first else others) for each in launchers]
 
 
 def _clean(node: Node) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of nodes: a switch in its own namespace, one link per node, nothing of it in the host's network."""
+"""The networks of nodes: a switch in its own namespace, one link per node; over hosts, links to the wire."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host import network_namespace as namespace
-from tare.network import links
+from tare.network import links, wire
 from tare.network.addresses import (
     address_within,
     common_subnet,
@@ -17,8 +17,17 @@ from tare.network.addresses import (
     node_address,
     own_interfaces,
 )
-from tare.network.plan import SUBNET, neighbours_problem, plan_networks
+from tare.network.plan import (
+    SUBNET,
+    WIRE_SUBNET,
+    Between,
+    launcher_network,
+    neighbours_problem,
+    plan_networks,
+    plan_wire,
+)
 from tare.network.taps import make_tap, remove_tap
+from tare.network.wire import facts_of
 from tare.nodes.provider import Node, NodeSpec, Provider
 from tare.records import NetworkKind
 
@@ -28,18 +37,23 @@ _LIMIT_S = 30.0
 _LOCALHOST = ("127.0.0.1 localhost", "::1 localhost ip6-localhost ip6-loopback")
 __all__ = [
     "SUBNET",
+    "WIRE_SUBNET",
+    "Between",
     "address_within",
     "adopt",
     "common_subnet",
     "create",
     "describe",
+    "facts_of",
     "launcher_namespace",
+    "launcher_network",
     "meeting_place",
     "name_nodes",
     "neighbours_problem",
     "node_address",
     "own_interfaces",
     "plan_networks",
+    "plan_wire",
     "remove",
 ]
 
@@ -97,6 +111,10 @@ def create(spec: NodeSpec, takes_tap: bool = False) -> None:
     A machine that ``takes_tap`` gets no namespace where it has a link: its monitor works in the switch's. ``NodeError``
     gives the kernel's reason; ``remove`` then removes what was already made.
     """
+    if takes_tap and spec.network.wire is not None:
+        raise NodeError(
+            "a virtual machine's link ends in a switch of its host; over hosts choose network = default"
+        )
     if takes_tap and spec.network.switch is not None:
         _make_switch(spec, spec.network.switch)
         (spec.directory / _TAP).touch()
@@ -109,10 +127,10 @@ def create(spec: NodeSpec, takes_tap: bool = False) -> None:
 def adopt(node: Node) -> None:
     """Hold the namespace that the technology made for a running node, and give it its link.
 
-    A node without a link keeps its namespace to itself.
+    A node without a link keeps its namespace to itself; one on another host has got its link there.
     """
     network = node.spec.network
-    if network.switch is None or network.namespace is None:
+    if network.switch is None or network.namespace is None or node.elsewhere is not None:
         return
     if node.init_pid is None:
         raise NodeError(f"{node.spec.name} has no first process whose network could be connected")
@@ -130,6 +148,8 @@ def remove(spec: NodeSpec) -> None:
     if tap.exists() and spec.network.switch is not None:
         remove_tap(spec.network.tap, spec.network.switch)
         tap.unlink(missing_ok=True)
+    if spec.network.wire is not None:
+        wire.disconnect(spec)
     for name in ("network", "switch"):
         mounts.unmount(spec.directory / name)
         (spec.directory / name).unlink(missing_ok=True)
@@ -138,6 +158,9 @@ def remove(spec: NodeSpec) -> None:
 def _connect(spec: NodeSpec) -> None:
     network = spec.network
     if network.switch is None or network.namespace is None:
+        return
+    if network.wire is not None:
+        wire.connect(spec)
         return
     _make_switch(spec, network.switch)
     links.connect(network, network.switch, network.namespace)

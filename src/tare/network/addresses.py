@@ -12,7 +12,7 @@ from tare.errors import NodeError
 from tare.host import process
 from tare.host.privileges import ordinary_user
 from tare.host.told import told
-from tare.network.plan import SUBNET
+from tare.network.plan import SUBNET, WIRE_SUBNET
 from tare.nodes.provider import Elsewhere, Node
 from tare.records import NetworkKind
 
@@ -40,6 +40,8 @@ def meeting_place(nodes: Sequence[Node]) -> str:
     ``NodeError`` says why they do not.
     """
     if nodes[0].elsewhere is not None:
+        if nodes[0].spec.network.wire is not None:
+            return str(WIRE_SUBNET)
         return _between_hosts([node.elsewhere for node in nodes if node.elsewhere is not None])
     if nodes[0].spec.network.switch is not None:
         return str(SUBNET)

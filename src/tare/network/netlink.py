@@ -13,14 +13,14 @@ from dataclasses import dataclass
 _LIMIT_S = 20.0
 _HEADER = struct.Struct("=IHHII")
 _REQUEST_ACK = 0x1 | 0x4
-_REPLACE, _EXCLUSIVE, _CREATE = 0x100, 0x200, 0x400
-_NEW_LINK, _DELETE_LINK, _NEW_ADDRESS, _NEW_ROUTE = 16, 17, 20, 24
+_REPLACE, _EXCLUSIVE, _CREATE, _APPEND = 0x100, 0x200, 0x400, 0x800
+_NEW_LINK, _DELETE_LINK, _NEW_ADDRESS, _NEW_ROUTE, _NEW_NEIGHBOUR = 16, 17, 20, 24, 28
 
-_LINK_MESSAGE, _ADDRESS_MESSAGE, _ROUTE_MESSAGE = (
-    struct.Struct(form) for form in ("=BxHiII", "=4Bi", "=8BI")
+_LINK_MESSAGE, _ADDRESS_MESSAGE, _ROUTE_MESSAGE, _NEIGHBOUR_MESSAGE = (
+    struct.Struct(form) for form in ("=BxHiII", "=4Bi", "=8BI", "=B3xiHBB")
 )
 _UP = 0x1
-_HARDWARE_ADDRESS, _NAME, _PARENT, _MASTER, _KIND_AND_DATA, _NAMESPACE = 1, 3, 5, 10, 18, 28
+_HARDWARE_ADDRESS, _NAME, _MTU, _PARENT, _MASTER, _KIND_AND_DATA, _NAMESPACE = 1, 3, 4, 5, 10, 18, 28
 _KIND, _DATA = 1, 2
 
 _ADDRESS, _LOCAL, _BROADCAST = 1, 2, 4
@@ -28,6 +28,10 @@ _ADDRESS, _LOCAL, _BROADCAST = 1, 2, 4
 _DESTINATION, _OUT, _SOURCE, _METRICS = 1, 4, 7, 8
 _MAIN_TABLE, _BY_KERNEL, _ON_LINK, _UNICAST = 254, 2, 253, 1
 _LOCK, _RTO_MIN = 1, 13
+_NEIGHBOUR_DESTINATION, _NEIGHBOUR_HARDWARE = 1, 2
+_PERMANENT_ENTRY, _OF_DEVICE = 0x80 | 0x40, 0x02
+"""NUD_PERMANENT with NUD_NOARP, and NTF_SELF."""
+_ANY_HARDWARE = bytes(6)
 
 
 def attribute(kind: int, payload: bytes) -> bytes:
@@ -54,9 +58,16 @@ class Link:
     parent: int | None = None
     master: int | None = None
     hardware_address: bytes | None = None
+    mtu_byte: int | None = None
+    """``None``: the kernel's choice."""
 
     def encoded(self) -> bytes:
-        given = {_NAMESPACE: self.namespace, _PARENT: self.parent, _MASTER: self.master}
+        given = {
+            _NAMESPACE: self.namespace,
+            _PARENT: self.parent,
+            _MASTER: self.master,
+            _MTU: self.mtu_byte,
+        }
         up = 0 if self.kind is None else _UP
         parts = [_LINK_MESSAGE.pack(0, 0, 0, up, up), attribute(_NAME, self.name.encode() + b"\0")]
         parts += [number(name, value) for name, value in given.items() if value is not None]
@@ -105,6 +116,22 @@ def set_rto_min(link: str, address: ipaddress.IPv4Interface, rto_min_ms: int) ->
     message += number(_OUT, socket.if_nametoindex(link)) + attribute(_SOURCE, address.ip.packed)
     message += attribute(_METRICS, number(_LOCK, 1 << _RTO_MIN) + number(_RTO_MIN, rto_min_ms))
     _request(_NEW_ROUTE, _REPLACE, message)
+
+
+def add_route(link: str, destination: ipaddress.IPv4Network) -> None:
+    """Send everything for these addresses over the link, on which they are."""
+    kept = (_MAIN_TABLE, _BY_KERNEL, _ON_LINK, _UNICAST)
+    message = _ROUTE_MESSAGE.pack(socket.AF_INET, destination.prefixlen, 0, 0, *kept, 0)
+    message += attribute(_DESTINATION, destination.network_address.packed)
+    _request(_NEW_ROUTE, _CREATE | _REPLACE, message + number(_OUT, socket.if_nametoindex(link)))
+
+
+def flood_to(link: str, host: ipaddress.IPv4Address) -> None:
+    """Have a VXLAN device send frames for unknown and for all addresses to this host too (bridge(8), fdb append)."""
+    index = socket.if_nametoindex(link)
+    message = _NEIGHBOUR_MESSAGE.pack(socket.AF_BRIDGE, index, _PERMANENT_ENTRY, _OF_DEVICE, 0)
+    message += attribute(_NEIGHBOUR_DESTINATION, host.packed) + attribute(_NEIGHBOUR_HARDWARE, _ANY_HARDWARE)
+    _request(_NEW_NEIGHBOUR, _CREATE | _APPEND, message)
 
 
 def _request(kind: int, flags: int, body: bytes) -> None:

@@ -22,7 +22,11 @@ TOOLS_DIRECTORY = "/opt/tare/bin"
 """Where every image holds Tare's own programs."""
 
 
-MADE_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.VETH, NetworkKind.MACVLAN})
+LINKED_NETWORKS = frozenset({NetworkKind.VETH, NetworkKind.MACVLAN, NetworkKind.IPVLAN, NetworkKind.VXLAN})
+"""Networks in which a node has a link, and a route, of its own."""
+BETWEEN_HOSTS = frozenset({NetworkKind.VXLAN})
+"""Networks that need a list of hosts."""
+MADE_NETWORKS = LINKED_NETWORKS | {NetworkKind.NONE}
 """Networks that Tare makes in a namespace: a technology that joins an existing namespace supports all of these."""
 
 
@@ -67,6 +71,20 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """How the links of a node leave its host, for a trial over several hosts (docs/networks.md)."""
+
+    subnet: str
+    """The address range, in CIDR notation, in which the hosts reach each other: its interface carries the frames."""
+    peers: tuple[str, ...]
+    """Addresses there of all the hosts that the trial uses, also of this one where ``mpirun`` runs."""
+    number: int
+    """Of the trial's own network among all on the same wire (RFC 7348's VXLAN network identifier)."""
+    router: str
+    """An address for the host's own end where it passes frames on between its nodes and the wire."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeNetwork:
     """How to connect a node. ``tare.network`` makes what the paths name; a provider joins ``namespace``."""
 
@@ -75,10 +93,13 @@ class NodeNetwork:
     """A file that holds the node's network namespace (as ``nsenter --net=FILE`` takes it), made before ``start`` with
     its loopback up, unless the provider ``makes_namespace``; ``None`` for ``HOST`` and ``DEFAULT``."""
     switch: Path | None = None
-    """The file that holds the namespace in which the links of the trial's nodes meet; for ``VETH`` and ``MACVLAN``."""
+    """The file that holds the namespace in which the links of the trial's nodes meet, of those on one host where there
+    are several; for ``LINKED_NETWORKS``. With a ``wire`` it is made only if something has to be in it."""
     address: str | None = None
-    """The node's own address, within ``tare.network.SUBNET``."""
+    """The node's own address, within ``tare.network.SUBNET``, or ``WIRE_SUBNET`` with a ``wire``."""
     rto_min_s: float | None = None
+    wire: Wire | None = None
+    """``None``: the links end on this host."""
 
     @property
     def tap(self) -> str:
@@ -249,6 +270,9 @@ class Provider(Protocol):
     makes_namespace: bool = False
     """Whether the technology insists on making the network namespace, which then gets the node's link after
     ``start``; else the node joins the namespace made for it."""
+    starts_at_once: bool = False
+    """Whether all nodes of a trial are started, looked at and stopped at the same time, each by a thread of its own:
+    so for nodes on other hosts, where a start here is the wait for one there."""
     takes_tap: bool = False
     """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
     (``NodeNetwork.tap``), instead of in the node's own namespace."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tare.errors import TareError
-from tare.nodes.provider import Provider
+from tare.nodes.provider import BETWEEN_HOSTS, Provider
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.factors import least_memory_byte
 from tare.plan.problems import Problem, printable, shown
@@ -60,6 +60,7 @@ def whole_problems(
     problems += _without_devices(campaign, providers, places)
     problems += sharing_problems(campaign)
     problems += _company_over_hosts(campaign)
+    problems += _unlike_places(campaign)
     problems += _few_blocks(campaign)
     return (
         problems
@@ -101,6 +102,20 @@ def _company_over_hosts(campaign: Campaign) -> Iterator[Problem]:
             yield Problem(("sharing", position, "neighbour"), text)
     if campaign.hosts and campaign.devices:
         yield Problem(("devices",), "are of this host, and the nodes are on hosts of a list; leave them out")
+
+
+def _unlike_places(campaign: Campaign) -> Iterator[Problem]:
+    """Find networks that join hosts where none are listed, and what has no effect on the hosts' own network."""
+    for environment in campaign.environments_at_levels:
+        name, kind = environment.name, environment.network
+        if kind in BETWEEN_HOSTS and not campaign.hosts:
+            text = f"of {name} is {kind}, which joins hosts: add [[host]] tables, or choose veth or macvlan"
+            yield Problem(("network",), text)
+        if campaign.hosts and kind is None and environment.rto_min_s is not None:
+            text = (
+                f"of {name} is of a route of the node's own, and nodes over hosts have their host's network: "
+            )
+            yield Problem(("rto_min",), f"{text}write its network too, such as macvlan")
 
 
 def _few_blocks(campaign: Campaign) -> list[Problem]:

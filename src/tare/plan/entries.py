@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from tare.environments import UNSUPPORTED
-from tare.nodes.provider import Provider, missing_network
+from tare.nodes.provider import LINKED_NETWORKS, Provider, missing_network
 from tare.plan.problems import Problem, from_validation, nearest, shown
 from tare.plan.ranges import ranges_of
 from tare.plan.schema import EnvironmentTable, Host, WorkloadTable
@@ -163,8 +163,8 @@ def network_problems(environment: Environment, path: Path, provider: Provider) -
     kind = environment.network
     if kind is not None and (missing := missing_network(provider, kind)):
         return [Problem((*path, "network"), missing)]
-    if environment.rto_min_s is not None and kind not in {None, NetworkKind.VETH, NetworkKind.MACVLAN}:
-        text = f"needs a route of the node's own: network = veth or macvlan, not {kind}"
+    if environment.rto_min_s is not None and kind not in {None, *LINKED_NETWORKS}:
+        text = f"needs a route of the node's own: network = veth, macvlan, ipvlan or vxlan, not {kind}"
         return [Problem((*path, "rto_min"), text)]
     return []
 

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tare.nodes.provider import Provider
+from tare.nodes.provider import LINKED_NETWORKS, Provider
 from tare.records import Environment, Layout, Level, Limits, NetworkKind, OptionValue, Storage
 from tare.units import format_byte
 
@@ -97,9 +97,10 @@ def host_network(subject: KnobSubject) -> Turned | str:
 
 def short_timeout(subject: KnobSubject) -> Turned | str:
     environment = subject.environment
-    kind = environment.network or (NetworkKind.VETH if subject.layout.nodes > 1 else NetworkKind.NONE)
-    if kind not in {NetworkKind.VETH, NetworkKind.MACVLAN}:
-        return "it needs a route of the node's own: network veth or macvlan"
+    joined = NetworkKind.VETH if subject.layout.hosts == 1 < subject.layout.nodes else NetworkKind.NONE
+    kind = environment.network or joined
+    if kind not in LINKED_NETWORKS:
+        return "it needs a route of the node's own: network veth, macvlan, ipvlan or vxlan"
     if environment.rto_min_s is not None and environment.rto_min_s <= _QUICK_RTO_S:
         return f"the least retransmission timeout is {1000 * environment.rto_min_s:g} ms already"
     before_ms = 200 if environment.rto_min_s is None else 1000 * environment.rto_min_s

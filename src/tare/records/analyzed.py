@@ -283,14 +283,14 @@ class Analysis:
     """Empty if the host's own files take no part."""
     host_speeds: tuple[HostSpeed, ...] = ()
     """The hosts of the campaign's list, the slowest first; empty where it names fewer than two."""
-    host_effects: tuple[HostEffect, ...] = ()
-    """The same by the workloads' own metrics, as far as hosts took turns."""
     host_excesses: tuple[HostExcess, ...] = ()
     """What one of them has more of than the others."""
     host_clocks: tuple[HostClockSummary, ...] = ()
     """The clocks of these hosts against this one's, by name."""
     start_skew: StartSkew | None = None
     """``None`` where no trial had instances on several hosts."""
+    host_effects: tuple[HostEffect, ...] = ()
+    """The same by the workloads' own metrics, as far as hosts took turns."""
     across_workloads: tuple[AcrossWorkloads, ...] = ()
     spreads: tuple[ArmSpread, ...] = ()
     variances: tuple[VarianceSplit, ...] = ()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts of a campaign's list beside each other: a slow one is named."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
@@ -12,7 +13,6 @@ from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
 from tare.records import Analysis, HostEffect, HostExcess, HostSpeed
 from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
-from tare.report.host_facts import host_facts
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, Number, key
 
@@ -24,12 +24,15 @@ EXPLANATION = (
     "hold for all hosts together."
 )
 
+_MOST_SAID = 3
 EFFECTS_TITLE = "What each host costs a workload"
 EFFECTS_EXPLANATION = (
     "How much more time a native run takes with this host in place of one of the others, by the workload's own metric; "
     "the intervals hold for all hosts of a metric together. Hosts that had every run together cannot be told apart"
 )
-_MOST_SAID = 3
+_FACTS = ("usable processors", "memory", "processor", "kernel", "distribution", "addresses")
+"""What the page shows of every host; more only where the hosts differ in it."""
+_OF_THE_MOMENT = frozenset({"load average", "uptime", "swap"})
 
 
 class HostSpeedShape(JsonShape):
@@ -42,6 +45,16 @@ class HostSpeedShape(JsonShape):
     is_slow: bool = key("whether it is certainly slower by more than 5 %")
 
 
+class HostExcessShape(JsonShape):
+    """One object per host and signal of which it certainly has more than the other hosts."""
+
+    host: str = key("the host's name in the campaign")
+    signal: str = key("a name from the list of signals")
+    unit: str = key("`1`: of the time of its processors; `1/s`: events per second")
+    own: Number = key("what it has, the mean over the blocks")
+    excess: EstimateShape = key("beyond the median of the other hosts, for all hosts and signals together")
+
+
 class HostEffectShape(JsonShape):
     """One object per host, workload and primary metric that tell this host from others."""
 
@@ -52,16 +65,6 @@ class HostEffectShape(JsonShape):
         "how much more time a native run takes with it in place of one of the others, as a fraction"
     )
     is_slow: bool = key("whether that is certainly more than 5 %")
-
-
-class HostExcessShape(JsonShape):
-    """One object per host and signal of which it certainly has more than the other hosts."""
-
-    host: str = key("the host's name in the campaign")
-    signal: str = key("a name from the list of signals")
-    unit: str = key("`1`: of the time of its processors; `1/s`: events per second")
-    own: Number = key("what it has, the mean over the blocks")
-    excess: EstimateShape = key("beyond the median of the other hosts, for all hosts and signals together")
 
 
 class HostsJson(JsonShape):
@@ -87,17 +90,6 @@ def slow_hosts_said(speeds: Sequence[HostSpeed]) -> str:
     return f"slow host{many}: {', '.join(slow)} for the work that every host does" if slow else ""
 
 
-def effects_said(effects: Sequence[HostEffect]) -> str:
-    """Such as "cg, time_s: with node3 48-52 % longer"; empty if no host is slow."""
-    slow = [
-        f"{one_line(each.workload)}, {one_line(each.metric)}: with {one_line(each.host)} "
-        f"{interval_percent(each.slower)} longer"
-        for each in effects
-        if each.is_slow
-    ]
-    return "; ".join(slow)
-
-
 def excesses_said(excesses: Sequence[HostExcess]) -> str:
     """Such as "h2 has more than the other hosts of: held back by a CPU quota, 62 % of the time, others 0 %"."""
     by_host: dict[str, list[str]] = {}
@@ -114,6 +106,17 @@ def _excess_said(each: HostExcess) -> str:
     if each.unit == "1":
         return f"{title} ({share_percent(each.own)} of its processors' time, others {share_percent(others)})"
     return f"{title} ({each.own:.3g} a second, others {others:.3g})"
+
+
+def effects_said(effects: Sequence[HostEffect]) -> str:
+    """Such as "cg, time_s: with node3 48-52 % longer"; empty if no host is slow."""
+    slow = [
+        f"{one_line(each.workload)}, {one_line(each.metric)}: with {one_line(each.host)} "
+        f"{interval_percent(each.slower)} longer"
+        for each in effects
+        if each.is_slow
+    ]
+    return "; ".join(slow)
 
 
 def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:  # noqa: ARG001 - as every topic's
@@ -148,8 +151,35 @@ def _figures(host: HostSpeed | HostEffect) -> str:
     return f"{point_percent(host.slower)} {interval_percent(host.slower)} (n = {host.slower.n}{mark})"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFacts:
+    """The facts of all hosts of the list in a table: a row for each host."""
+
+    labels: tuple[str, ...]
+    rows: Mapping[str, tuple[str | None, ...]]
+
+
+def host_facts(analysis: Analysis) -> HostFacts:
+    """As the last session found them: the usual facts, and those in which the hosts differ."""
+    hosts = analysis.sessions[-1].hosts if analysis.sessions else {}
+    labels = tuple(_told_labels(hosts))
+    return HostFacts(
+        labels=labels,
+        rows={host: tuple(facts.get(label) for label in labels) for host, facts in hosts.items()},
+    )
+
+
+def _told_labels(hosts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    known = dict.fromkeys(label for facts in hosts.values() for label in facts)
+    yield from (label for label in _FACTS if label in known)
+    for label in known:
+        differ = len({facts.get(label) for facts in hosts.values()}) > 1
+        if differ and label not in {*_FACTS, *_OF_THE_MOMENT}:
+            yield label
+
+
 def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
-    """Tables of the hosts: what they have, and how fast they are."""
+    """Tables of the hosts: what they have, how fast they are, and their clocks."""
     facts = host_facts(analysis)
     if not facts.rows and not analysis.host_speeds and not analysis.host_clocks:
         return [MISSING]
@@ -161,14 +191,14 @@ def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: 
             explanation=EXPLANATION,
             speeds=analysis.host_speeds,
             said=slow_hosts_said(analysis.host_speeds),
+            excesses=excesses_said(analysis.host_excesses),
+            clocks_title=CLOCKS_TITLE,
+            clocks_explanation=CLOCKS_EXPLANATION,
+            clocks=_clocks_said(analysis),
             effects=analysis.host_effects,
             effects_title=EFFECTS_TITLE,
             effects_explanation=EFFECTS_EXPLANATION,
             effects_said=effects_said(analysis.host_effects),
             facts=facts,
-            excesses=excesses_said(analysis.host_excesses),
-            clocks_title=CLOCKS_TITLE,
-            clocks_explanation=CLOCKS_EXPLANATION,
-            clocks=_clocks_said(analysis),
         )
     ]

@@ -1,31 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/hosts.md)."""
 
-import hashlib
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
-from tare.environments.ssh import files
-from tare.environments.ssh.channel import Channel, opened
+from tare.environments.ssh import files, shared
+from tare.environments.ssh.channel import Ask
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.lanes import Lane
+from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
-from tare.nodes.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
+from tare.nodes.provider import (
+    LINKED_NETWORKS,
+    Chosen,
+    Elsewhere,
+    Node,
+    NodeGroup,
+    NodeSpec,
+    Probe,
+    Provider,
+)
 from tare.records import NetworkKind, OptionValue
 
+UNLINKED_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
+"""Networks that a host has or the technology makes there."""
 _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
 _WORK_LIMIT_S = 90.0
 _PREPARE_LIMIT_S = 900.0
-_LONGEST_SOCKET = 80
-"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
 _KEEP_EXIT_CODE = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
 """For sh there: ssh(1) reports 255 for any death by a signal, where a shell reports which; this one silently."""
 
@@ -82,9 +92,10 @@ class _Started(TypedDict):
 class Ssh(Provider):
     technology = "ssh"
     option_names: Mapping[str, str] = OPTION_NAMES
-    networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
+    networks = UNLINKED_NETWORKS | LINKED_NETWORKS
     own_kernel = True
     device_refusal = "tare knows the devices of this host only"
+    starts_at_once = True
     makes_namespace = True
     """On the other host: nothing of it is made here."""
 
@@ -132,15 +143,13 @@ class Ssh(Provider):
 
     def start(self, spec: NodeSpec) -> Node:
         far = Far.of(spec.options, spec.index)
-        if spec.network.kind not in self.networks:
-            allowed = ", ".join(sorted(self.networks))
+        if spec.network.kind in LINKED_NETWORKS and spec.network.wire is None:
+            allowed = ", ".join(sorted(UNLINKED_NETWORKS))
             raise NodeError(
-                f"ssh has no network {spec.network.kind}: a link cannot reach another host; write {allowed}"
+                f"this node's link would end on its host, and is to reach others; write {allowed}"
             )
         spec.work.mkdir(parents=True, exist_ok=True)
-        control = _control(spec)
-        _make_private(control.parent)
-        _running[spec.name] = running = _Running(far, Channel(far, control), control)
+        _running[spec.name] = running = _Running(far, shared.take(far), spec.name)
         _reached(spec).touch()
         return running.start(spec)
 
@@ -148,18 +157,18 @@ class Ssh(Provider):
         return _of(node).prefix
 
     def group(self, node: Node) -> NodeGroup | None:
-        return FarGroup.of(_of(node).channel)
+        return FarGroup.of(_of(node).ask)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
-        files.send(_of(node).channel, node.spec.work, names)
+        files.send(_of(node).ask, node.spec.work, names)
 
     def fetch(self, node: Node, names: Sequence[str]) -> None:
-        files.fetch(_of(node).channel, node.spec.work, names)
+        files.fetch(_of(node).ask, node.spec.work, names)
 
     def stop(self, spec: NodeSpec) -> None:
-        """Stop it over the node's own connection, if this process has it and it is sound; else over a new one."""
+        """Stop it over its connection, if this process has it and it is sound; else over a new one."""
         running = _running.pop(spec.name, None)
-        stopped = running is not None and running.stop(spec.name)
+        stopped = running is not None and running.stop()
         if not stopped and _reached(spec).exists():
             _stop_over_new_connection(spec)
         self.forget(spec)
@@ -168,55 +177,57 @@ class Ssh(Provider):
         """Remove the node's files on this host; the other host has no node any more, or is gone itself."""
         running = _running.pop(spec.name, None)
         if running is not None:
-            running.channel.close()
-        control = _control(spec)
-        control.unlink(missing_ok=True)
-        if control.parent != spec.directory:
-            remove_what_goes(control.parent)
+            running.leave()
         remove_what_goes(spec.directory / "layer")
         _reached(spec).unlink(missing_ok=True)
 
 
 def work_time_s(node: Node) -> float:
     """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
-    return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
+    return _of(node).connection.channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
 
 
 def host_clock_ns(node: Node) -> int:
     """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
-    return _of(node).channel.ask("clock").told(_Clock)["clock_ns"]
+    return _of(node).ask("clock").told(_Clock)["clock_ns"]
 
 
 def begin_signals(node: Node, processors: Sequence[int]) -> None:
     """Have the node's host read all signals, for these of its processors."""
-    _of(node).channel.ask("begin signals", processors=list(processors))
+    _of(node).ask("begin signals", processors=list(processors))
 
 
 def glance_at_signals(node: Node) -> None:
     """Have it read the levels, and the counters that wrap."""
-    _of(node).channel.ask("glance at signals")
+    _of(node).ask("glance at signals")
 
 
 def end_signals(node: Node) -> FarReadings:
     """Have it read all signals again."""
-    return _of(node).channel.ask("end signals").told(FarReadings)
+    return _of(node).ask("end signals").told(FarReadings)
 
 
 class _Running:
     """A node on another host, with the connection on which its life depends."""
 
-    def __init__(self, far: Far, channel: Channel, control: Path) -> None:
-        self.channel = channel
+    def __init__(self, far: Far, connection: Connection, name: str) -> None:
+        self.connection = connection
+        self.ask: Ask = partial(connection.channel.ask, node=name)
         self.prefix: list[str] = []
         self._far = far
-        self._control = control
+        self._name = name
+        self._lane: Lane | None = None
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
-        said = self.channel.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
-        self.prefix = self._far.enter(self._control, ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]])
-        greeting = self.channel.greeting
+        lanes = self.connection.lanes
+        self._lane = None if lanes is None else lanes.take()
+        said = self.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
+        channel = self.connection.channel
+        into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
+        self.prefix = self._far.enter(None if self._lane is None else self._lane.socket, into)
+        greeting = channel.greeting
         return Node(
             spec=spec,
             init_pid=None,
@@ -224,21 +235,27 @@ class _Running:
             tools_directory=said["tools_directory"],
             variables=said["variables"],
             own_kernel=said["own_kernel"],
-            elsewhere=Elsewhere(subnet=subnet, address=said["address"]),
+            elsewhere=Elsewhere(subnet=subnet, address=spec.network.address or said["address"]),
             made_as_user=said["made_as_user"],
             keeps_user=said["keeps_user"],
             facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
         )
 
-    def stop(self, name: str) -> bool:
+    def stop(self) -> bool:
         """Stop it over this connection; return whether that worked."""
         try:
-            self.channel.ask("stop", name=name, limit_s=_STOP_LIMIT_S)
+            self.ask("stop", name=self._name, limit_s=_STOP_LIMIT_S)
         except NodeError:
             return False
         finally:
-            self.channel.close()
+            self.leave()
         return True
+
+    def leave(self) -> None:
+        """Use the connection no more."""
+        if self._lane is not None and self.connection.lanes is not None:
+            self.connection.lanes.leave(self._lane)
+        shared.leave(self.connection)
 
 
 _running: dict[str, _Running] = {}
@@ -278,32 +295,21 @@ def _reached(spec: NodeSpec) -> Path:
     return spec.directory / "reached"
 
 
-def _control(spec: NodeSpec) -> Path:
-    """The connection's socket, in the node's folder unless that name is too long; nobody else may reach it."""
-    wanted = spec.directory / "ssh"
-    if len(str(wanted)) <= _LONGEST_SOCKET:
-        return wanted
-    known = hashlib.sha256(str(spec.directory).encode()).hexdigest()[:16]
-    return Path("/tmp") / f"tare-ssh-{known}" / "ssh"
-
-
-def _make_private(folder: Path) -> None:
-    """Make it if it is missing; ``NodeError`` if it is another user's, who could pretend to be the other host."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.lstat().st_uid != os.geteuid():
-        raise NodeError(f"{folder} belongs to another user; remove it")
-
-
 def _far_spec(spec: NodeSpec, far: Far) -> dict[str, Any]:
     """The node for the other host to start. Bound directories have the same paths there."""
     nodes = Path(far.state) / "nodes"
     directory, shared, network = nodes / spec.name, spec.shared_work, spec.network
+    switch = network.switch
     there = replace(
         spec,
         technology=far.below,
         options=dict(far.options_below),
         directory=directory,
         shared_work=None if shared is None else nodes / shared.parents[1].name / "layer" / "work",
-        network=replace(network, namespace=None if network.namespace is None else directory / "network"),
+        network=replace(
+            network,
+            namespace=None if network.namespace is None else directory / "network",
+            switch=None if switch is None else nodes / switch.parent.name / switch.name,
+        ),
     )
     return encode(there)

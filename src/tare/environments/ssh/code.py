@@ -48,7 +48,7 @@ def start_file(far: Far) -> str:
 
 def place(far: Far) -> None:
     """Copy this version's code there if it is missing, once per process; ``NodeError`` says why it could not."""
-    if far in _placed:
+    if far.way in _placed:
         return
     argv = [*far.ssh(), far.command("sh", "-c", _PLACE, "sh", far.state, _digest())]
     try:
@@ -70,12 +70,12 @@ def place(far: Far) -> None:
     if done.returncode != 0:
         last = next(reversed(said.strip().splitlines()), "it said nothing")
         raise NodeError(f"{far.host} cannot take Tare's own code into {far.state}: {last}", said)
-    _placed.add(far)
+    _placed.add(far.way)
 
 
 def forget(far: Far) -> None:
     """Check again whether it is there: this name may now be another machine's, or one restored."""
-    _placed.discard(far)
+    _placed.discard(far.way)
 
 
 @functools.cache
