@@ -18,7 +18,7 @@ from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.images import FarImage
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
-from tare.far.signals import FarSignals
+from tare.far.signals import SignalsHere
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
@@ -66,7 +66,7 @@ class Agent:
         self._host: int | None = None
         self._image: FarImage | None = None
         self._held: HeldNode | None = None
-        self._signals: FarSignals | None = None
+        self._signals: SignalsHere | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "describe": self._describe,
             "work": lambda: {"time_s": work_time_s()},
@@ -175,7 +175,7 @@ class Agent:
     def _begin_signals(self, processors: list[int]) -> dict[str, Any]:
         held = self._running()
         group = self._node_group()
-        self._signals = FarSignals(held.node, group, tuple(processors))
+        self._signals = SignalsHere(held.node, group, tuple(processors))
         return {}
 
     def _glance_at_signals(self) -> dict[str, Any]:

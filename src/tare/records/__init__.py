@@ -73,7 +73,6 @@ from tare.records.diagnostics import (
     Check,
     Effect,
     Finding,
-    HostExcess,
     HostSpeed,
     Predecessors,
     TimerAgreement,
@@ -82,7 +81,6 @@ from tare.records.diagnostics import (
 from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
-from tare.records.host_clocks import HostClock, HostClockSummary, StartSkew
 from tare.records.imported import (
     ImportedComparison,
     ImportedDifference,
@@ -162,7 +160,7 @@ from tare.records.planned import (
     check_user,
     levels_text,
 )
-from tare.records.signals import HostSignals, Scope, Signal
+from tare.records.signals import Scope, Signal
 from tare.records.treated import (
     BLAS,
     CONTROL_NAME,
@@ -283,12 +281,8 @@ __all__ = [
     "HelperSummary",
     "HistoryPoint",
     "HistorySeries",
-    "HostClock",
-    "HostClockSummary",
-    "HostExcess",
     "HostLoad",
     "HostShare",
-    "HostSignals",
     "HostSpeed",
     "ImportedComparison",
     "ImportedDifference",
@@ -367,7 +361,6 @@ __all__ = [
     "Spread",
     "Standing",
     "Start",
-    "StartSkew",
     "Status",
     "Steadiness",
     "Stop",
