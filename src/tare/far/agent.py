@@ -23,7 +23,7 @@ from tare.far.images import FarImage, SeenImage
 from tare.far.keepers import Keepers
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
-from tare.far.signals import FarSignals
+from tare.far.signals import SignalsHere
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
@@ -86,7 +86,7 @@ class Agent:
         self._whole_digest: str | None = None
         """Of the image that was seen to be whole, and held since."""
         self._held: HeldNode | None = None
-        self._signals: FarSignals | None = None
+        self._signals: SignalsHere | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "describe": self._describe,
             "work": lambda: {"time_s": work_time_s()},
@@ -210,7 +210,7 @@ class Agent:
     def _begin_signals(self, processors: list[int]) -> dict[str, Any]:
         held = self._running()
         group = self._node_group()
-        self._signals = FarSignals(held.node, group, tuple(processors))
+        self._signals = SignalsHere(held.node, group, tuple(processors))
         return {}
 
     def _glance_at_signals(self) -> dict[str, Any]:

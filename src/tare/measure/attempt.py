@@ -17,9 +17,7 @@ from tare.measure.timing import Timing
 from tare.measure.unforeseen import as_trial_error, keep_trace
 from tare.records import (
     ClockQuality,
-    HostClock,
     HostLoad,
-    HostSignals,
     InstanceRun,
     Outcome,
     Parity,
@@ -29,6 +27,8 @@ from tare.records import (
     Trial,
     TurnsTaken,
 )
+from tare.records.host_clocks import HostClock
+from tare.records.signals import HostSignals
 from tare.signals.watch import Found
 from tare.untrusted import writable
 
