@@ -11,7 +11,7 @@ from tare.plan.campaign import Campaign, campaign_of, preset_names
 from tare.plan.schema import Host
 from tare.plan.source import CampaignSource, preset_path, read_source
 from tare.records import NamedHost
-from tare.submission.slurm import node_sizes
+from tare.submission.slurm import node_size
 
 _ON = re.compile(r"\bon\s+(\d+)")
 _HOSTS = "hosts"
@@ -52,7 +52,7 @@ def most_hosts(submitted: SubmittedSource) -> int:
 
 def checked(submitted: SubmittedSource, nodes: int, partition: str | None) -> Campaign:
     """The campaign as it fits ``nodes`` of the smallest size in the partition; ``CampaignError``, ``HostError``."""
-    processors, memory_byte = node_sizes(partition)
+    processors, memory_byte = node_size(partition, nodes)
     names = [f"node{number}" for number in range(1, nodes + 1)]
     hosts = [{"name": name, "address": name} for name in names]
     data = {key: value for key, value in submitted.source.data.items() if key != _HOSTS}

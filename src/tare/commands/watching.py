@@ -115,12 +115,12 @@ class Watch:
         elements = [
             element for element in self.jobs.elements().values() if _array(element.identity) in self._arrays
         ]
-        last = max(elements, key=lambda element: element.begun_utc, default=None)
+        last = max(elements, key=_order, default=None)
         if last is not None and last.ended_utc and not last.trials and not last.why:
             return False
         if error := self._why_stop(listed, elements, last):
             raise error
-        trials = len(now.outcomes) if now else 0
+        trials = now.measured_trials if now else 0
         self._rounds = self._rounds + 1 if trials == self._seen else 0
         if self._rounds >= _FRUITLESS:
             raise HostError(
@@ -152,7 +152,7 @@ class Watch:
     def _submit(self, now: Standing | None) -> str:
         asked = self.jobs.asked()
         count = self.blocks if now is None else now.left_blocks
-        self._seen = len(now.outcomes) if now else 0
+        self._seen = now.measured_trials if now else 0
         array = self.scheduler.submit(
             Submission(
                 name=asked.name,
@@ -172,6 +172,11 @@ class Watch:
 
     def _again(self) -> str:
         return f"tare run {self.jobs.result.path} --on {self.jobs.asked().scheduler}"
+
+
+def _order(element: Element) -> tuple[int, ...]:
+    """Jobs begin in the order of their numbers."""
+    return tuple(int(part) for part in element.identity.split("_") if part.isdecimal())
 
 
 def _array(identity: str) -> str:

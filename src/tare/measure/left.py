@@ -18,6 +18,7 @@ class Standing:
     """The trials that are wanted, and those of them that ran."""
 
     outcomes: tuple[Outcome, ...]
+    measured_trials: int
     left_trials: int
     left_blocks: int
     """Blocks with a trial left to run."""
@@ -27,7 +28,7 @@ class Standing:
     @property
     def trials(self) -> int:
         """All that are wanted, run or left."""
-        return len(self.outcomes) + self.left_trials
+        return self.measured_trials + self.left_trials
 
 
 def standing(folder: ResultFolder, stopping: Stopping) -> Standing:
@@ -44,6 +45,7 @@ def standing(folder: ResultFolder, stopping: Stopping) -> Standing:
     left = [trial for trial in asked if trial.identity not in journal.done]
     return Standing(
         outcomes=journal.outcomes,
+        measured_trials=len(journal.outcomes),
         left_trials=len(left),
         left_blocks=len({trial.block for trial in left}),
         blocks=len({trial.block for trial in asked}),

@@ -3,6 +3,7 @@
 
 import math
 import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +14,8 @@ from tare.host.process import Completed
 from tare.submission.scheduler import Job, Phase, SilentError, Submission
 from tare.units import MEBIBYTE
 
-_COMMAND_LIMIT_S = 60.0
+_COMMAND_LIMIT_S = 200.0
+"""sbatch tries for two minutes to reach a controller with the usual MessageTimeout of slurm.conf(5)."""
 _LEAD_S = 60
 """How long before its end a job is asked to stop."""
 _SHORT_PART = 10
@@ -34,6 +36,7 @@ _FIELDS = "%F|%K|%T|%N|%r"
 """Of squeue(1): the array's job, its element, state, nodes and reason."""
 _OF_FORMS = ("SQUEUE_", "SLURM_TIME_FORMAT")
 """Variables with which users change what squeue(1) prints."""
+_NOTHING_SUBMITTED = "nothing was submitted; try again when its controller answers (scontrol ping)"
 _IS_NO_STATE = ("None", "N/A", "(null)", "")
 
 
@@ -42,7 +45,7 @@ class Slurm:
 
     def submit(self, submission: Submission) -> str:
         """``HostError`` with Slurm's own words if it refuses, or if it is not on this host."""
-        done = _run(submit_argv(submission))
+        done = _answered(submit_argv(submission))
         if done.code != 0:
             raise HostError(f"Slurm refuses the jobs: {_said(done)}; {_remedy(done)}")
         return done.stdout.strip().partition(";")[0]
@@ -127,14 +130,26 @@ def _reason(state: str, reason: str) -> str | None:
 
 
 def _run(argv: Sequence[str]) -> Completed:
-    """With all variables of the user's: they say where the cluster is, and jobs inherit them as with sbatch itself."""
+    """With all variables of the user's: they say where the cluster is, and jobs inherit them as with sbatch itself.
+
+    ``HostError`` if it is not on this host, ``SilentError`` if it waits too long for an answer.
+    """
+    if shutil.which(argv[0]) is None:
+        raise HostError(
+            f"--on slurm takes Slurm's own commands, and {argv[0]} is not here: use a login node of the cluster"
+        )
     variables = {name: value for name, value in os.environ.items() if not name.startswith(_OF_FORMS)}
     try:
         return process.run(argv, timeout_s=_COMMAND_LIMIT_S, variables=variables)
     except NodeError as error:
-        raise HostError(
-            f"--on slurm takes Slurm's own commands, and {error}: run this on a login node of the cluster"
-        ) from error
+        raise SilentError(str(error)) from error
+
+
+def _answered(argv: Sequence[str]) -> Completed:
+    try:
+        return _run(argv)
+    except SilentError as error:
+        raise HostError(f"Slurm does not answer: {error}; {_NOTHING_SUBMITTED}") from error
 
 
 def _asked(argv: Sequence[str]) -> Completed:
@@ -160,22 +175,26 @@ def _remedy(done: Completed) -> str:
     if "node" in said:
         return "sinfo lists the nodes; ask for fewer with --nodes"
     if "contact" in said or "connect" in said:
-        return "nothing was submitted; try again when its controller answers (scontrol ping)"
+        return _NOTHING_SUBMITTED
     return "nothing was submitted"
 
 
-def node_sizes(partition: str | None) -> tuple[int, int]:
+def node_size(partition: str | None, nodes: int) -> tuple[int, int]:
     """Processors and memory in bytes that each node of the partition has at least; ``None``: of the usual one.
 
-    ``InputError`` if Slurm knows no such partition, ``HostError`` if it does not answer.
+    ``InputError`` if Slurm knows no such partition or it has fewer ``nodes``, ``HostError`` if Slurm does not answer.
     """
-    done = _run(("sinfo", "--noheader", "--Node", "--format=%P|%c|%m"))
+    done = _answered(("sinfo", "--noheader", "--Node", "--format=%P|%c|%m"))
     if done.code != 0:
-        raise HostError(f"Slurm does not answer: {_said(done)}; nothing was submitted, try again later")
+        raise HostError(f"Slurm does not answer: {_said(done)}; {_NOTHING_SUBMITTED}")
     sizes = list(parse_sizes(done.stdout, partition))
+    which = "usual partition" if partition is None else f"partition {partition!r}"
     if not sizes:
-        which = "a usual partition" if partition is None else f"nodes in the partition {partition!r}"
-        raise InputError(f"--partition: this cluster has not {which}; sinfo lists the partitions")
+        raise InputError(f"--partition: this cluster has no {which} with nodes; sinfo lists the partitions")
+    if len(sizes) < nodes:
+        raise InputError(
+            f"--nodes: the {which} has {len(sizes)} nodes and not {nodes}; sinfo lists the partitions"
+        )
     return min(processors for processors, _ in sizes), min(memory_byte for _, memory_byte in sizes)
 
 
@@ -205,7 +224,10 @@ def last_end_s(variables: Mapping[str, str]) -> float | None:
     job = variables.get("SLURM_JOB_ID")
     if job is None:
         return None
-    done = _run(("squeue", "--noheader", f"--jobs={job}", "--format=%e|%l"))
+    try:
+        done = _run(("squeue", "--noheader", f"--jobs={job}", "--format=%e|%l"))
+    except SilentError:
+        return None
     end, _, limit = done.stdout.strip().partition("|")
     limit_s = parse_limit_s(limit)
     if done.code != 0 or limit_s is None:
