@@ -35,8 +35,6 @@ def submitted_source(campaign: str) -> SubmittedSource:
             f"{source.label}: names its hosts, which ssh reaches and no scheduler gives; leave out --on, or the "
             "[[host]] tables"
         )
-    if source.data.get(_HOSTS, _SLURM) != _SLURM:
-        raise InputError(f'{source.label}: hosts must be "{_SLURM}" for --on {_SLURM}, or left out')
     text = path.read_text(encoding="utf-8")
     return SubmittedSource(
         source=source, text=text if _HOSTS in source.data else f'{_HOSTS} = "{_SLURM}"\n{text}'
@@ -53,15 +51,12 @@ def most_hosts(submitted: SubmittedSource) -> int:
 def checked(submitted: SubmittedSource, nodes: int, partition: str | None) -> Campaign:
     """The campaign as it fits ``nodes`` of the smallest size in the partition; ``CampaignError``, ``HostError``."""
     processors, memory_byte = node_size(partition, nodes)
-    names = [f"node{number}" for number in range(1, nodes + 1)]
-    hosts = [{"name": name, "address": name} for name in names]
-    data = {key: value for key, value in submitted.source.data.items() if key != _HOSTS}
 
     def sizes(listed: Sequence[NamedHost]) -> Mapping[str, Host]:
         return {host.name: Host(processors, memory_byte) for host in listed}
 
     return campaign_of(
-        replace(submitted.source, data={**data, "host": hosts}),
+        replace(submitted.source, data={_HOSTS: _SLURM, **submitted.source.data}),
         host_processors=processors,
         host_memory_byte=memory_byte,
         sizes=sizes,
