@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.commands.fake_queue import FakeQueue, FakeResult
 
 from tare.commands.element import new_element
-from tare.commands.watching import JobsProgress, Watch, said_of_jobs
+from tare.commands.submitted import said_of_jobs
+from tare.commands.watching import JobsProgress, Watch
 from tare.errors import HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.submission.folder import JobsFolder

@@ -3,26 +3,22 @@
 
 import shlex
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tare.commands.line import Shown
 from tare.commands.run import Overrides, concluded, new_folder, overridden
 from tare.commands.submit_source import checked, most_hosts, submitted_source
+from tare.commands.submitted import scheduler_of, standing_of
 from tare.commands.watching import JobsProgress, Watch
 from tare.errors import ExitCode, InputError
 from tare.journal.result import ResultFolder
 from tare.measure.kept import kept_campaign
-from tare.measure.left import Standing, standing
-from tare.plan.problems import nearest
 from tare.submission.folder import Asked, JobsFolder, new_name
 from tare.submission.scheduler import Scheduler, Wish
 from tare.submission.script import script
-from tare.submission.slurm import Slurm, parse_limit_s
+from tare.submission.slurm import parse_limit_s
 from tare.units import parse_duration_s
-
-SCHEDULERS: dict[str, Callable[[], Scheduler]] = {"slurm": Slurm}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,22 +59,6 @@ def run_on_scheduler(
     finally:
         watch.progress.finish()
     return _concluded(jobs.result, asked, shown)
-
-
-def scheduler_of(name: str) -> Scheduler:
-    """``InputError`` for one that Tare does not know."""
-    if name not in SCHEDULERS:
-        raise InputError(
-            f"--on: {name!r} is no scheduler that Tare knows{nearest(name, tuple(SCHEDULERS))}; write slurm"
-        )
-    return SCHEDULERS[name]()
-
-
-def standing_of(folder: ResultFolder) -> Standing | None:
-    """How far the result is; ``None`` until a job has begun it."""
-    from tare.pipeline import stopped
-
-    return standing(folder, stopped) if folder.exists() else None
 
 
 def _jobs(

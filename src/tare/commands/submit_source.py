@@ -51,7 +51,9 @@ def most_hosts(submitted: SubmittedSource) -> int:
 def checked(submitted: SubmittedSource, nodes: int, partition: str | None) -> Campaign:
     """The campaign as it fits ``nodes`` of the smallest size in the partition; ``CampaignError``, ``HostError``."""
     if nodes < (needed := most_hosts(submitted)):
-        raise InputError(f"--nodes {nodes}: a layout of {submitted.source.label} is on {needed} hosts; leave it out")
+        raise InputError(
+            f"--nodes {nodes}: a layout of {submitted.source.label} is on {needed} hosts; leave it out"
+        )
     processors, memory_byte = node_size(partition, nodes)
 
     def sizes(listed: Sequence[NamedHost]) -> Mapping[str, Host]:

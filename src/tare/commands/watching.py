@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tare.commands.audience import Progress
+from tare.commands.submitted import said_of_jobs
 from tare.drawing.words import counted
 from tare.errors import HostError, InputError, TareError
 from tare.measure.left import Standing
@@ -20,13 +21,19 @@ _FRUITLESS = 3
 class JobsProgress(Progress):
     """The line of progress of a run that other hosts do: what the jobs are doing, beside how far the result is."""
 
+    def begins_with(self, standing: Standing | None) -> None:
+        """What was measured before is counted, and not said again."""
+        if standing is not None:
+            self._ended, self._left = standing.measured_trials, standing.trials
+            self._spent_s = sum(outcome.elapsed_s for outcome in standing.outcomes)
+
     def goes_on(self, words: str, standing: Standing | None) -> None:
         """``words``: of the jobs now; ``standing``: ``None`` until the first job has begun the result."""
         changed = words != self._trial
         if standing is not None:
+            self._left = standing.trials
             for outcome in standing.outcomes[self._ended :]:
                 self.ended(outcome)
-            self._left = standing.trials
         if changed:
             self._trial, self._trial_begun = words, time.monotonic()
             if not self._terminal and not self._shown.quiet:
@@ -62,10 +69,12 @@ class Watch:
             raise HostError(
                 f"the scheduler does not answer ({error}), so nothing was submitted; try again later"
             ) from error
+        now = self.standing()
+        self.progress.begins_with(now)
         if any(job.lives for job in listed):
             self._arrays |= {_array(job.identity) for job in listed if job.lives}
+            self._seen = now.measured_trials if now else 0
             return said_of_jobs(listed)
-        now = self.standing()
         if now is not None and not now.left_trials:
             return "all trials are done"
         return self._submit(now)
@@ -193,15 +202,3 @@ def _end_said(listed: Sequence[Job], last: Element | None) -> str:
     if last.why:
         return f"job {last.identity} ended: {last.why}"
     return f"job {last.identity} {'ended' if last.ended_utc else 'was killed'}"
-
-
-def said_of_jobs(listed: Sequence[Job]) -> str:
-    """Such as ``"job 12_3 runs on n[1-2], 6 are queued"``."""
-    running = [f"job {job.identity} runs on {job.nodes}" for job in listed if job.phase is Phase.RUNNING]
-    queued = [job for job in listed if job.phase is Phase.QUEUED]
-    if not queued:
-        return ", ".join(running) or "no job is left"
-    reasons = dict.fromkeys(job.reason for job in queued if job.reason and job.reason != "JobArrayTaskLimit")
-    why = f" ({', '.join(reasons)})" if reasons else ""
-    words = f"{len(queued)} {'is' if len(queued) == 1 else 'are'} queued{why}"
-    return ", ".join([*running, words]) if running else f"{counted(len(queued), 'job')} queued{why}"

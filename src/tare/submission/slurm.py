@@ -43,6 +43,10 @@ _IS_NO_STATE = ("None", "N/A", "(null)", "")
 class Slurm:
     """The scheduler of this cluster."""
 
+    def __init__(self, limit_s: float = _COMMAND_LIMIT_S) -> None:
+        """``limit_s``: how long an answer is waited for."""
+        self._limit_s = limit_s
+
     def submit(self, submission: Submission) -> str:
         """``HostError`` with Slurm's own words if it refuses, or if it is not on this host."""
         done = _answered(submit_argv(submission))
@@ -53,13 +57,26 @@ class Slurm:
     def jobs(self, name: str) -> Sequence[Job]:
         """As squeue(1) lists them; ended ones for some minutes (MinJobAge of slurm.conf(5))."""
         done = _asked(
-            ("squeue", "--me", "--noheader", "--array", "--states=all", f"--name={name}", "--format", _FIELDS)
+            (
+                "squeue",
+                "--me",
+                "--noheader",
+                "--array",
+                "--states=all",
+                f"--name={name}",
+                "--format",
+                _FIELDS,
+            ),
+            self._limit_s,
         )
         return list(parse_jobs(done.stdout))
 
     def cancel(self, name: str, *, queued_only: bool = False) -> None:
         """By scancel(1)."""
-        _asked(("scancel", "--me", f"--name={name}", *(["--state=PENDING"] if queued_only else [])))
+        _asked(
+            ("scancel", "--me", f"--name={name}", *(["--state=PENDING"] if queued_only else [])),
+            self._limit_s,
+        )
 
     def cancel_words(self, name: str) -> str:
         """For a message."""
@@ -129,7 +146,7 @@ def _reason(state: str, reason: str) -> str | None:
     return None if reason in _IS_NO_STATE else reason
 
 
-def _run(argv: Sequence[str]) -> Completed:
+def _run(argv: Sequence[str], limit_s: float = _COMMAND_LIMIT_S) -> Completed:
     """With all variables of the user's: they say where the cluster is, and jobs inherit them as with sbatch itself.
 
     ``HostError`` if it is not on this host, ``SilentError`` if it waits too long for an answer.
@@ -140,7 +157,7 @@ def _run(argv: Sequence[str]) -> Completed:
         )
     variables = {name: value for name, value in os.environ.items() if not name.startswith(_OF_FORMS)}
     try:
-        return process.run(argv, timeout_s=_COMMAND_LIMIT_S, variables=variables)
+        return process.run(argv, timeout_s=limit_s, variables=variables)
     except NodeError as error:
         raise SilentError(str(error)) from error
 
@@ -152,8 +169,8 @@ def _answered(argv: Sequence[str]) -> Completed:
         raise HostError(f"Slurm does not answer: {error}; {_NOTHING_SUBMITTED}") from error
 
 
-def _asked(argv: Sequence[str]) -> Completed:
-    done = _run(argv)
+def _asked(argv: Sequence[str], limit_s: float) -> Completed:
+    done = _run(argv, limit_s)
     if done.code != 0:
         raise SilentError(_said(done))
     return done
