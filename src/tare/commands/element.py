@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """``tare run --job``, which ``tare run --on slurm`` submits: one block of a result, within one job."""
 
+import math
 import os
 import signal
+import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -10,16 +13,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tare.commands.run import Overrides, request_of
-from tare.errors import ExitCode, InputError, TareError
+from tare.errors import ExitCode, InputError, LockedError, TareError
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.session import interruptible
 from tare.measure.shares import Share
+from tare.records import Analysis
 from tare.submission.folder import Element, JobsFolder
 from tare.submission.scheduler import Scheduler, SilentError
 from tare.submission.slurm import Slurm, last_end_s, own_identity
 
 _STOPPED = "it was asked to stop, at the end of its time or by a cancellation"
+
+_WAIT_S = 5.0
+_LONGEST_WAIT_S = 3600.0
 
 
 def run_job(campaign: str, output: Path | None, asked: Overrides, image_name: str) -> ExitCode:
@@ -80,10 +87,29 @@ def _measured(request: Request) -> bool:
     from tare.pipeline import run_campaign, stopped
     from tare.report.document import write_report
 
-    request = with_slices(request, PilotProgress())
-    analysis = run_campaign(request, Progress())
+    def run() -> Analysis:
+        return run_campaign(with_slices(request, PilotProgress()), Progress())
+
+    analysis = _once_free(run, request.share)
     write_report(analysis, request.folder.report)
     return standing(request.folder, stopped).left_trials == 0
+
+
+def _once_free(run: Callable[[], Analysis], share: Share | None) -> Analysis:
+    """Run when no other run holds the host or the result: where homes are shared, so is its lock."""
+    ends_s = math.inf if share is None or share.ends_s is None else share.ends_s
+    until_s = min(ends_s, time.monotonic() + _LONGEST_WAIT_S)
+    said = False
+    while True:
+        try:
+            return run()
+        except LockedError as error:
+            if time.monotonic() + _WAIT_S > until_s:
+                raise
+            if not said:
+                print(f"waiting: {error}", file=sys.stderr, flush=True)
+            said = True
+        time.sleep(_WAIT_S)
 
 
 def _recorded(folder: ResultFolder) -> int:

@@ -127,7 +127,7 @@ class Watch:
         last = max(elements, key=_order, default=None)
         if last is not None and last.ended_utc and not last.trials and not last.why:
             return False
-        if error := self._why_stop(listed, elements, last):
+        if error := self._why_stop(listed, last):
             raise error
         trials = now.measured_trials if now else 0
         self._rounds = self._rounds + 1 if trials == self._seen else 0
@@ -140,23 +140,25 @@ class Watch:
         self.progress.says(f"{_end_said(listed, last)}, with trials left: {words}")
         return True
 
-    def _why_stop(
-        self, listed: Sequence[Job], elements: Sequence[Element], last: Element | None
-    ) -> TareError | None:
+    def _why_stop(self, listed: Sequence[Job], last: Element | None) -> TareError | None:
         """Where further jobs would do the same, or where somebody does not want them."""
         if last is not None and last.why and (last.wrong_input or not last.trials) and not last.stopped:
             kind = InputError if last.wrong_input else HostError
             where = f"job {last.identity} on {last.nodes or last.host}"
             return kind(f"{where}: {last.why}; when that is mended, {self._again()}")
-        asked = self.jobs.asked()
-        expected = sum(count for array, count in asked.arrays.items() if array in self._arrays)
-        last_phase = next((job.phase for job in listed if last and job.identity == last.identity), None)
-        if len(elements) < expected or last_phase is Phase.CANCELLED:
+        if self._is_cancelled(listed):
             return HostError(
-                f"the jobs {asked.name} were cancelled, with trials left; what was measured is kept: to go on, "
-                f"{self._again()}"
+                f"the jobs {self.jobs.asked().name} were cancelled, with trials left; what was measured is kept: to "
+                f"go on, {self._again()}"
             )
         return None
+
+    def _is_cancelled(self, listed: Sequence[Job]) -> bool:
+        """Whether the last job of all was: whoever cancels another one has the rest go on."""
+        array, count = list(self.jobs.asked().arrays.items())[-1]
+        last = f"{array}_{count - 1}"
+        phase = next((job.phase for job in listed if job.identity == last), None)
+        return phase is Phase.CANCELLED or (phase is None and last not in self.jobs.elements())
 
     def _submit(self, now: Standing | None) -> str:
         asked = self.jobs.asked()
