@@ -73,6 +73,18 @@ def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
     return {each.host.name: each for each in reached}
 
 
+def refuse_lost_job(hosts: Sequence[NamedHost], outcome: Outcome) -> None:
+    """``HostError`` if the trial failed because the allocation is over: it counts as not begun, and so do the rest."""
+    if outcome.status is not Status.FAILED or all(host.slurm is None for host in hosts):
+        return
+    job = slurm.allocation().job
+    if slurm.is_over(job):
+        raise HostError(
+            f"Slurm job {job} has ended, and with it the hosts of this campaign ({outcome.trial.identity} is not "
+            "counted): begin another one with salloc or sbatch, and continue in it with tare run RESULT"
+        )
+
+
 def connected(hosts: Iterable[NamedHost]) -> AbstractContextManager[None]:
     """Keep one connection to each from its first use on: all nodes, trials and questions share it."""
     return kept(Far.of(_options(host)) for host in hosts)

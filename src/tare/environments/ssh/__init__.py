@@ -12,9 +12,11 @@ from tare.environments.ssh import files, shared
 from tare.environments.ssh.channel import Ask
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
-from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.group import far_group
+from tare.environments.ssh.lanes import Lane
 from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
+from tare.host import slurm
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
 from tare.nodes.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
@@ -119,7 +121,7 @@ class Ssh(Provider):
         return _of(node).prefix
 
     def group(self, node: Node) -> NodeGroup | None:
-        return FarGroup.of(_of(node).ask)
+        return far_group(_of(node).ask)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
         files.send(_of(node).ask, node.spec.work, names)
@@ -158,14 +160,18 @@ class _Running:
         self.prefix: list[str] = []
         self._far = far
         self._name = name
+        self._lane: Lane | None = None
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
-        said = self.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
+        lanes = self.connection.lanes
+        self._lane = None if lanes is None else lanes.take()
+        seen = self._far.seen(spec.image_root)
+        said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
         channel = self.connection.channel
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
-        self.prefix = self._far.enter(channel.control, into)
+        self.prefix = self._far.enter(None if self._lane is None else self._lane.socket, into)
         greeting = channel.greeting
         return Node(
             spec=spec,
@@ -194,6 +200,9 @@ class _Running:
         return True
 
     def leave(self) -> None:
+        """Use the connection no more."""
+        if self._lane is not None and self.connection.lanes is not None:
+            self.connection.lanes.leave(self._lane)
         shared.leave(self.connection)
 
 
@@ -223,6 +232,8 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
         with opened(far) as channel:
             channel.ask("stop", name=spec.name, limit_s=_STOP_LIMIT_S)
     except NodeError as error:
+        if far.job is not None and slurm.is_over(far.job):
+            return  # whatever ran in it was ended with it
         raise NodeError(
             f"whether {spec.name} has ended on {far.host} cannot be seen: {error}. It ends by itself when it notices "
             f"that nobody is connected. If that host is gone for good, remove {spec.directory}"

@@ -7,17 +7,18 @@ import secrets
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tare.environments.ssh import code
 from tare.environments.ssh.channel import Channel
 from tare.environments.ssh.connection import Far
+from tare.environments.ssh.lanes import Lanes
 from tare.errors import NodeError
 from tare.host.paths import state_directory
 
-_LONGEST_SOCKET = 80
-"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
+_LONGEST_SOCKET = 76
+"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name, and lanes for a number."""
 _NAME_BYTE = 6
 
 
@@ -33,12 +34,15 @@ class Connection:
         except BaseException:
             self._forget_socket()
             raise
+        self.lanes = None if self._socket is None else Lanes(far, self._socket)
+        """By which commands enter its nodes; ``None``: each command by itself."""
 
     def close(self) -> None:
-        try:
-            self.channel.close()
-        finally:
-            self._forget_socket()
+        with ExitStack() as stack:
+            stack.callback(self._forget_socket)
+            stack.callback(self.channel.close)
+            if self.lanes is not None:
+                stack.callback(self.lanes.close)
 
     def _forget_socket(self) -> None:
         if self._socket is not None:
