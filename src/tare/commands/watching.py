@@ -134,7 +134,7 @@ class Watch:
         if self._rounds >= _FRUITLESS:
             raise HostError(
                 f"{_FRUITLESS} times in a row jobs ended without a new trial, the last time "
-                f"{_end_said(listed, last)}; {self._see(last)}, then {self._again()}"
+                f"{_end_said(listed, last)}; {self._see(last)}. When that is mended, {self._again()}"
             )
         words = self._submit(now)
         self.progress.says(f"{_end_said(listed, last)}, with trials left: {words}")
@@ -142,10 +142,9 @@ class Watch:
 
     def _why_stop(self, listed: Sequence[Job], last: Element | None) -> TareError | None:
         """Where further jobs would do the same, or where somebody does not want them."""
-        if last is not None and last.why and (last.wrong_input or not last.trials) and not last.stopped:
-            kind = InputError if last.wrong_input else HostError
+        if last is not None and last.wrong_input:
             where = f"job {last.identity} on {last.nodes or last.host}"
-            return kind(f"{where}: {last.why}; when that is mended, {self._again()}")
+            return InputError(f"{where}: {last.why}; when that is mended, {self._again()}")
         if self._is_cancelled(listed):
             return HostError(
                 f"the jobs {self.jobs.asked().name} were cancelled, with trials left; what was measured is kept: to "

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tare.errors import HostError
+from tare.errors import InputError
 from tare.measure.session import Allowance
 from tare.plan.budget import next_block_fits, short_duration
 from tare.records import Outcome, Trial
@@ -40,13 +40,13 @@ class _Within:
         return remaining_s if left_s is None else min(left_s, remaining_s)
 
     def may_begin(self, trial: Trial) -> bool:
-        """Whether it is of the job's block, and ends before the job does. ``HostError`` if not even the first does."""
+        """Whether it is of the job's block, and ends before the job does. ``InputError`` if not even the first does."""
         if self._block not in {None, trial.block} or not self._allowance.may_begin(trial):
             return False
         left_s = self._left_s()
         if not next_block_fits(self._unit(trial), self._outcomes, left_s):
             if self._block is None and left_s is not None:
-                raise HostError(
+                raise InputError(
                     f"no trial fits into this job: {trial.identity} takes longer than the "
                     f"{short_duration(left_s)} that are left of it; give the jobs more time with --time"
                 )

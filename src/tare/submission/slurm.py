@@ -96,12 +96,23 @@ def submit_argv(submission: Submission) -> tuple[str, ...]:
         "--exclusive",
         "--mem=0",
         "--export=ALL",
+        "--no-requeue",
         "--open-mode=append",
-        f"--signal=B:TERM@{lead_s(wish.time_s)}",
+        *_signal(wish.time_s),
         f"--output={submission.logs}/%A_%a.log",
         *(f"{option}={value}" for option, value in optional.items() if value is not None),
         str(submission.script),
     )
+
+
+def _signal(time_s: float | None) -> list[str]:
+    """The request to stop before the end.
+
+    Slurm may send it a minute early, and sends one at the end itself, KillWait of slurm.conf(5) before the kill: short
+    jobs do with that.
+    """
+    lead = lead_s(time_s)
+    return [f"--signal=B:TERM@{lead}"] if lead == _LEAD_S else []
 
 
 def lead_s(time_s: float | None) -> int:
