@@ -69,8 +69,10 @@ def test_a_missing_scontrol_names_its_package(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("code", "stdout", "stderr", "over"),
     [
-        (0, "RUNNING\n", "", False),
-        (0, "COMPLETING\n", "", True),
+        (0, "7|RUNNING\n", "", False),
+        (0, "7|COMPLETING\n", "", True),
+        (0, "8|PENDING\n7|RUNNING\n", "", False),
+        (0, "8|PENDING\n7|NODE_FAIL\n", "", True),
         (0, "", "", True),
         (1, "", "slurm_load_jobs error: Invalid job id specified\n", True),
         (1, "", "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n", False),
@@ -81,4 +83,4 @@ def test_only_a_job_that_slurm_says_is_over_is_over(
 ) -> None:
     called = says(monkeypatch, code, stdout, stderr)
     assert slurm.is_over("7") is over
-    assert called == [["squeue", "--noheader", "--jobs", "7", "--format=%T"]]
+    assert called == [["squeue", "--noheader", "--array", "--jobs", "7", "--format=%A|%T"]]

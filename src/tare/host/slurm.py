@@ -37,7 +37,7 @@ def is_over(job: str) -> bool:
     """Whether nothing can run in this job any more; no, if Slurm cannot say."""
     try:
         done = process.run(
-            ["squeue", "--noheader", "--jobs", job, "--format=%T"],
+            ["squeue", "--noheader", "--array", "--jobs", job, "--format=%A|%T"],
             timeout_s=_ASK_LIMIT_S,
             variables=variables(),
         )
@@ -45,7 +45,9 @@ def is_over(job: str) -> bool:
         return False
     if done.code != 0:
         return _FORGOTTEN in done.stderr
-    return done.stdout.strip() not in _ALIVE
+    # The last element of an array has the number of the array, by which squeue lists all elements.
+    states = dict(line.strip().split("|") for line in done.stdout.splitlines() if line.count("|") == 1)
+    return states.get(job) not in _ALIVE
 
 
 def is_allocated() -> bool:
