@@ -15,7 +15,7 @@ from tests.environments.far_example import PROVIDER, far_spec, inside, leftovers
 from tests.environments.loopback_sshd import Sshd, running_sshd
 from tests.real_environments import skip_unless_usable
 
-from tare.environments import ssh
+from tare.environments.ssh import shared
 from tare.host import process
 from tare.image.store import Image
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
@@ -173,7 +173,7 @@ class TestContract:
             spec = far_spec(sshd.reach(far), image, tmp_path / name)
             with running(spec) as (node,):
                 assert inside(node, "true").returncode == 0
-            assert not ssh._control(spec).parent.exists()
+            assert not shared._folder().exists()
 
     @pytest.mark.parametrize("below", ["bubblewrap", "lxc", "systemd-nspawn"])
     def test_other_technologies_work_there_too(

@@ -15,7 +15,7 @@ from tests.environments import custom_examples
 from tests.environments.environment_example import described
 
 from tare.environments import ssh
-from tare.environments.ssh import become_ssh
+from tare.environments.ssh import become_ssh, shared
 from tare.environments.ssh.connection import Far, complaints, unreachable
 from tare.errors import NodeError
 from tare.records import OptionValue
@@ -161,22 +161,25 @@ class TestFarNode:
         assert str(plain["shared_work"]) == "/far/nodes/tare-1/layer/work"
         assert plain["network"]["namespace"] is None
 
-    def test_a_socket_with_a_long_name_is_elsewhere_and_always_in_the_same_place(self) -> None:
-        short, long = described(Path("/n/tare-1")), described(Path("/n") / ("l" * 99) / "tare-1")
-        assert ssh._control(short) == Path("/n/tare-1/ssh")
-        assert ssh._control(long) == ssh._control(long)
-        assert len(str(ssh._control(long))) <= 80
-        other = described(Path("/n") / ("m" * 99) / "tare-1")
-        assert ssh._control(long) != ssh._control(other)
+    def test_a_socket_with_a_long_name_is_elsewhere_and_always_in_the_same_place(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TARE_STATE", "/n")
+        assert shared._folder() == Path("/n/ssh")
+        monkeypatch.setenv("TARE_STATE", f"/n/{'m' * 99}")
+        other = shared._folder()
+        monkeypatch.setenv("TARE_STATE", f"/n/{'l' * 99}")
+        assert shared._folder() == shared._folder() != other
+        assert len(str(shared._folder())) + 13 <= 80
 
     def test_a_folder_of_another_user_is_not_taken_for_the_socket(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ssh._make_private(tmp_path / "mine")
+        shared._make_private(tmp_path / "mine")
         assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o700
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
         with pytest.raises(NodeError, match="belongs to another user"):
-            ssh._make_private(tmp_path / "mine")
+            shared._make_private(tmp_path / "mine")
 
 
 class TestProbe:

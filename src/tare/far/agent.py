@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers the questions of one connection, one after the other; the node started over it goes when it ends."""
+"""Answers the questions of one connection; the nodes started over it go when it ends.
+
+Each node has a process of its own here, and so has the host (``tare.far.keepers``): each answers one question after the
+other, by an ``Agent``.
+"""
 
 import os
 import signal
@@ -15,6 +19,7 @@ from tare.errors import NodeError, TareError
 from tare.far import files
 from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.far.images import FarImage
+from tare.far.keepers import Keepers
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
 from tare.host.facts import host_facts, memory_byte, online_processors
@@ -34,9 +39,21 @@ def serve(state: str) -> int:
     os.environ["TARE_STATE"] = state
     for number in _END_SIGNALS:
         signal.signal(number, _interrupt)
-    agent, conversation = Agent(Path(state)), Conversation()
+    conversation = Conversation()
+    keepers = Keepers(conversation, lambda: _keep(Path(state)))
     try:
         conversation.say({"host": os.uname().nodename, "kernel": os.uname().release})
+        keepers.serve()
+    except (EndOfConnectionError, KeyboardInterrupt):
+        return 0
+    finally:
+        keepers.end()
+
+
+def _keep(state: Path) -> None:
+    """Answer on standard input and output until they end; the node goes then."""
+    agent, conversation = Agent(state), Conversation()
+    try:
         while True:
             fields, content = conversation.question()
             number = fields.pop("number")
@@ -44,7 +61,7 @@ def serve(state: str) -> int:
             attached = said.pop(_CONTENT, b"")
             conversation.say({**said, "number": number}, attached)
     except (EndOfConnectionError, KeyboardInterrupt):
-        return 0
+        return
     finally:
         agent.end()
 
@@ -57,12 +74,14 @@ def _interrupt(*_: object) -> None:
 
 
 class Agent:
-    """The work for one connection: one method per question."""
+    """The work for one node, or for the host: one method per question."""
 
     def __init__(self, state: Path) -> None:
         self._state = state
         self._host: int | None = None
         self._image: FarImage | None = None
+        self._whole_digest: str | None = None
+        """Of the image that was seen to be whole, and held since."""
         self._held: HeldNode | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "describe": self._describe,
@@ -114,13 +133,21 @@ class Agent:
         """Whether it is here as it was sent; else where to unpack it."""
         self._share_host()
         remove_leftovers(self._state)
-        self._image = FarImage(self._state, digest)
-        return {"into": None if self._image.is_whole() else str(self._image.begin())}
+        if self._whole_digest == digest:
+            return {"into": None}
+        if self._image is not None:
+            self._image.release()
+        self._whole_digest, self._image = None, FarImage(self._state, digest)
+        if not self._image.is_whole():
+            return {"into": str(self._image.begin())}
+        self._whole_digest = digest
+        return {"into": None}
 
     def _finish_image(self) -> dict[str, Any]:
         if self._image is None:
             raise NodeError("no image was begun")
         self._image.finish()
+        self._whole_digest = self._image.digest
         return {}
 
     def _prepare(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:

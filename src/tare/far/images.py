@@ -57,6 +57,7 @@ class FarImage:
             )
         _remove(self.root.parent)
         self._part.rename(self.root.parent)
+        self._hold(fcntl.LOCK_SH)  # nodes may use it from now on
 
     def release(self) -> None:
         """Let others use or replace it; an unfinished image is removed."""

@@ -57,6 +57,7 @@ class Measured:
     gathered: Gathered = field(default_factory=Gathered)
     parity: Parity | None = None
     turns: TurnsTaken | None = None
+    real_hosts: tuple[str, ...] = ()
     host_times_s: dict[str, float] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
 
@@ -102,6 +103,7 @@ class Attempt:
         self.measured.times, self.measured.parity = first.measured.times, first.measured.parity
         self.measured.facts = dict(first.measured.facts)
         self.measured.clock_quality = first.measured.clock_quality
+        self.measured.real_hosts = first.measured.real_hosts
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
@@ -157,6 +159,7 @@ class Attempt:
             parity=measured.parity or Parity(),
             load=measured.load,
             turns=measured.turns,
+            real_hosts=measured.real_hosts,
             host_times_s=measured.host_times_s,
             image_digest=self._image_digest,
             facts=facts,

@@ -28,7 +28,7 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
-from tare.measure.hosts import common_subnet, on_host, reach
+from tare.measure.hosts import common_subnet, connected, on_host, reach
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
@@ -107,6 +107,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
         interruptible(),
         held_host(request.campaign.name, audience),
         folder_lock(request.folder) as remark,
+        connected(request.campaign.hosts),
     ):
         if remark is not None:
             audience.says(remark)
@@ -371,7 +372,7 @@ def _session(
             PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
-        hosts={name: own.facts for name, own in context.hosts.items()},
+        hosts={name: own.facts_with_name for name, own in context.hosts.items()},
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,

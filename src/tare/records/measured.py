@@ -233,8 +233,10 @@ class Outcome:
     """Use of the processors by others while the commands ran; ``None``: not known, such as on another host."""
     turns: TurnsTaken | None = None
     """Its turns with the other arms; ``None``: it ran by itself."""
+    real_hosts: tuple[str, ...] = ()
+    """The machines that were the trial's ``hosts``, in their order: a node of Slurm's by its own name."""
     host_times_s: Mapping[str, float] = field(default_factory=dict)
-    """Host of the campaign's list → time of a fixed work on all its processors, before a native trial; else empty."""
+    """Machine among them → time of a fixed work on all its processors, before a native trial; else empty."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: observed limits, BLAS kernel, storage driver, ..."""

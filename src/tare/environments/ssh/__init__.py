@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/hosts.md)."""
 
-import hashlib
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
-from tare.environments.ssh import files
-from tare.environments.ssh.channel import Channel, opened
+from tare.environments.ssh import files, shared
+from tare.environments.ssh.channel import Ask
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
@@ -24,8 +24,6 @@ _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
 _WORK_LIMIT_S = 90.0
 _PREPARE_LIMIT_S = 900.0
-_LONGEST_SOCKET = 80
-"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
 _KEEP_EXIT_CODE = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
 """For sh there: ssh(1) reports 255 for any death by a signal, where a shell reports which; this one silently."""
 
@@ -59,6 +57,7 @@ class Ssh(Provider):
     networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
     own_kernel = True
     device_refusal = "tare knows the devices of this host only"
+    starts_at_once = True
     makes_namespace = True
     """On the other host: nothing of it is made here."""
 
@@ -112,9 +111,7 @@ class Ssh(Provider):
                 f"ssh has no network {spec.network.kind}: a link cannot reach another host; write {allowed}"
             )
         spec.work.mkdir(parents=True, exist_ok=True)
-        control = _control(spec)
-        _make_private(control.parent)
-        _running[spec.name] = running = _Running(far, Channel(far, control), control)
+        _running[spec.name] = running = _Running(far, shared.take(far), spec.name)
         _reached(spec).touch()
         return running.start(spec)
 
@@ -122,18 +119,18 @@ class Ssh(Provider):
         return _of(node).prefix
 
     def group(self, node: Node) -> NodeGroup | None:
-        return FarGroup.of(_of(node).channel)
+        return FarGroup.of(_of(node).ask)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
-        files.send(_of(node).channel, node.spec.work, names)
+        files.send(_of(node).ask, node.spec.work, names)
 
     def fetch(self, node: Node, names: Sequence[str]) -> None:
-        files.fetch(_of(node).channel, node.spec.work, names)
+        files.fetch(_of(node).ask, node.spec.work, names)
 
     def stop(self, spec: NodeSpec) -> None:
-        """Stop it over the node's own connection, if this process has it and it is sound; else over a new one."""
+        """Stop it over its connection, if this process has it and it is sound; else over a new one."""
         running = _running.pop(spec.name, None)
-        stopped = running is not None and running.stop(spec.name)
+        stopped = running is not None and running.stop()
         if not stopped and _reached(spec).exists():
             _stop_over_new_connection(spec)
         self.forget(spec)
@@ -142,35 +139,34 @@ class Ssh(Provider):
         """Remove the node's files on this host; the other host has no node any more, or is gone itself."""
         running = _running.pop(spec.name, None)
         if running is not None:
-            running.channel.close()
-        control = _control(spec)
-        control.unlink(missing_ok=True)
-        if control.parent != spec.directory:
-            remove_what_goes(control.parent)
+            running.leave()
         remove_what_goes(spec.directory / "layer")
         _reached(spec).unlink(missing_ok=True)
 
 
 def work_time_s(node: Node) -> float:
     """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
-    return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
+    return _of(node).connection.channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
 
 
 class _Running:
     """A node on another host, with the connection on which its life depends."""
 
-    def __init__(self, far: Far, channel: Channel, control: Path) -> None:
-        self.channel = channel
+    def __init__(self, far: Far, connection: Connection, name: str) -> None:
+        self.connection = connection
+        self.ask: Ask = partial(connection.channel.ask, node=name)
         self.prefix: list[str] = []
         self._far = far
-        self._control = control
+        self._name = name
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
-        said = self.channel.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
-        self.prefix = self._far.enter(self._control, ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]])
-        greeting = self.channel.greeting
+        said = self.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
+        channel = self.connection.channel
+        into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
+        self.prefix = self._far.enter(channel.control, into)
+        greeting = channel.greeting
         return Node(
             spec=spec,
             init_pid=None,
@@ -181,18 +177,24 @@ class _Running:
             elsewhere=Elsewhere(subnet=subnet, address=said["address"]),
             made_as_user=said["made_as_user"],
             keeps_user=said["keeps_user"],
-            facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
+            facts={
+                **said["facts"],
+                "host": f"{greeting['host']} (Linux {greeting['kernel']}), by {self._far.by}",
+            },
         )
 
-    def stop(self, name: str) -> bool:
+    def stop(self) -> bool:
         """Stop it over this connection; return whether that worked."""
         try:
-            self.channel.ask("stop", name=name, limit_s=_STOP_LIMIT_S)
+            self.ask("stop", name=self._name, limit_s=_STOP_LIMIT_S)
         except NodeError:
             return False
         finally:
-            self.channel.close()
+            self.leave()
         return True
+
+    def leave(self) -> None:
+        shared.leave(self.connection)
 
 
 _running: dict[str, _Running] = {}
@@ -230,22 +232,6 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
 def _reached(spec: NodeSpec) -> Path:
     """The mark that exists from the moment when the other host may hold something of the node."""
     return spec.directory / "reached"
-
-
-def _control(spec: NodeSpec) -> Path:
-    """The connection's socket, in the node's folder unless that name is too long; nobody else may reach it."""
-    wanted = spec.directory / "ssh"
-    if len(str(wanted)) <= _LONGEST_SOCKET:
-        return wanted
-    known = hashlib.sha256(str(spec.directory).encode()).hexdigest()[:16]
-    return Path("/tmp") / f"tare-ssh-{known}" / "ssh"
-
-
-def _make_private(folder: Path) -> None:
-    """Make it if it is missing; ``NodeError`` if it is another user's, who could pretend to be the other host."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.lstat().st_uid != os.geteuid():
-        raise NodeError(f"{folder} belongs to another user; remove it")
 
 
 def _far_spec(spec: NodeSpec, far: Far) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TypedDict
 
-from tare.environments.ssh.channel import Channel
+from tare.environments.ssh.channel import Ask, Channel
 from tare.environments.ssh.connection import Far, variables
 from tare.errors import NodeError
 from tare.host.privileges import ordinary_user
@@ -82,7 +82,7 @@ class _Files(TypedDict):
     files: list[_File]
 
 
-def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
+def send(ask: Ask, work: Path, names: Sequence[str]) -> None:
     """Send files, and folders with everything in them, as they are below ``work``; with their owners if we are root."""
     entries, parts = [], []
     for path in (path for name in names for path in _below(work / name)):
@@ -94,12 +94,12 @@ def send(channel: Channel, work: Path, names: Sequence[str]) -> None:
         size = None if is_folder else len(content)
         entries.append({"name": name, "mode": mode, "owner": owner, "size": size})
         parts.append(content)
-    channel.ask("put", entries=entries, content=b"".join(parts))
+    ask("put", entries=entries, content=b"".join(parts))
 
 
-def fetch(channel: Channel, work: Path, names: Sequence[str]) -> None:
+def fetch(ask: Ask, work: Path, names: Sequence[str]) -> None:
     """Fetch the existing files among ``names``. The middle of a file longer than anybody reads stays away."""
-    answer = channel.ask("get", names=list(names))
+    answer = ask("get", names=list(names))
     at = 0
     for entry in answer.told(_Files)["files"]:
         if entry["name"] not in names:

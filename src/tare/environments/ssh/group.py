@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import NotRequired, Self, TypedDict
 
-from tare.environments.ssh.channel import Channel
+from tare.environments.ssh.channel import Ask
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
 
@@ -31,18 +31,18 @@ class _Lacks(TypedDict):
 class FarGroup:
     """A ``NodeGroup`` (``tare.nodes.provider``) queried over the connection; a failure is a ``NodeError``."""
 
-    channel: Channel
+    ask: Ask
 
     @classmethod
-    def of(cls, channel: Channel) -> Self | None:
+    def of(cls, ask: Ask) -> Self | None:
         """The group; ``None`` when nothing holds the node there either."""
-        group = cls(channel)
+        group = cls(ask)
         return None if group._asked()["settings"] is None else group
 
     def settings(self) -> Settings:
         limits = self._asked()["settings"]
         if limits is None:
-            raise NodeError(f"nothing holds the node on {self.channel.host} any more")
+            raise NodeError("nothing holds the node there any more")
         processors = limits["processors"]
         return Settings(
             processors=None if processors is None else tuple(processors),
@@ -61,7 +61,7 @@ class FarGroup:
         return self._asked().get("refused_processes")
 
     def lacks(self, inner_pid: int) -> list[str] | None:
-        return self.channel.ask("lacks", inner_pid=inner_pid).told(_Lacks)["lacks"]
+        return self.ask("lacks", inner_pid=inner_pid).told(_Lacks)["lacks"]
 
     def _asked(self) -> _Group:
-        return self.channel.ask("group").told(_Group)
+        return self.ask("group").told(_Group)
