@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A separate program, once for each MPI rank that the host's own launcher starts: it becomes the command in its node.
 
-``rank.py WORD...`` finds the way into the node in ``TARE_WAY``, as a JSON list of words, and the working directory there
-in ``TARE_DIRECTORY``. A way in starts with a clean environment, so the launcher's own variables, by which the rank finds
-the others, are stated anew inside. Any Python 3 can read this file.
+``rank.py WORD...`` finds the way into the node in ``TARE_WAY``, as a JSON list of words, and the working directory
+there in ``TARE_DIRECTORY``. A way in starts with a clean environment, so the launcher's own variables, by which the
+rank finds the others, are stated anew inside. Any Python 3 can read this file.
 """
 
 import json

@@ -326,6 +326,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         available_processors=online_processors(),
         hosts=hosts,
         subnet=campaign.subnet or (common_subnet(hosts.values()) if hosts else None),
+        mpi_launcher=campaign.mpi_launcher,
         providers=request.providers,
         binds=(*map(parse_bind, campaign.binds), *given.binds),
         devices=given.devices,

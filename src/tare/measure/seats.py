@@ -4,16 +4,18 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from tare import network
+from tare.measure import site
 from tare.measure.agent import AgentServer, explain
 from tare.measure.context import Context, minimal_variables
 from tare.measure.placement import NodePlace
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.ways import Ways
-from tare.nodes.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
+from tare.nodes.provider import WORK_DIRECTORY, Bind, Node, NodeNetwork, NodeSpec, Provider
 from tare.nodes.unprivileged.limits import command_limits
-from tare.records import Layout, NetworkKind, Trial
+from tare.records import Layout, MpiLauncher, NetworkKind, Trial
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Shape, Span
 
@@ -123,14 +125,39 @@ def _inside(placed: Placed) -> Iterator[Seat]:
 def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Seat]]:
     share = placed.layout.nodes // placed.layout.instances
     spans = [placed.nodes[first : first + share] for first in range(0, placed.layout.nodes, share)]
-    specs = [_launcher(context, trial, placed, members) for members in spans]
     placed.ways.close()  # only mpirun's daemons enter the members from now on
-    with running_nodes(specs, context.providers, placed.times) as launchers, ExitStack() as stack:
+    with ExitStack() as stack:
+        folders = (
+            [stack.enter_context(site.private_folder()) for _ in spans] if _by_site(context, trial) else []
+        )
+        specs = [_launcher(context, trial, placed, members) for members in spans]
+        specs = [_with_folder(spec, folder) for spec, folder in zip(specs, folders, strict=True)] or specs
+        launchers = stack.enter_context(running_nodes(specs, context.providers, placed.times))
         ways = stack.enter_context(Ways())
         yield [
-            stack.enter_context(_seat(context, placed, number, launchers[number], members, ways))
+            stack.enter_context(
+                _seat(
+                    context,
+                    placed,
+                    number,
+                    launchers[number],
+                    members,
+                    ways,
+                    folders[number] if folders else None,
+                )
+            )
             for number, members in enumerate(spans)
         ]
+
+
+def _by_site(context: Context, trial: Trial) -> bool:
+    """Whether the site's own launcher starts the processes."""
+    return bool(trial.hosts) and context.mpi_launcher is not MpiLauncher.TARE
+
+
+def _with_folder(spec: NodeSpec, folder: Path) -> NodeSpec:
+    """Runs as who runs Tare: no other may use the socket there."""
+    return replace(spec, binds=(*spec.binds, Bind(path=folder, writable=True)), user=None)
 
 
 def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[Node]) -> NodeSpec:
@@ -170,15 +197,29 @@ def _dropped(node: Node) -> list[str]:
 
 @contextmanager
 def _seat(
-    context: Context, placed: Placed, number: int, launcher: Node, members: tuple[Node, ...], ways: Ways
+    context: Context,
+    placed: Placed,
+    number: int,
+    launcher: Node,
+    members: tuple[Node, ...],
+    ways: Ways,
+    folder: Path | None = None,
 ) -> Iterator[Seat]:
-    prefixes = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
-    with AgentServer(launcher.spec.work, prefixes, launcher.user) as agent:
+    if folder is None:
+        prefixes = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
+        serving, seen = AgentServer(launcher.spec.work, prefixes, launcher.user), WORK_DIRECTORY
+    else:
+        inside = {node.spec.name: _clean(node) for node in members}
+        serving, seen = AgentServer(folder, site.ways(folder, inside, members, AgentServer.name)), str(folder)
+    with serving as agent:
         span = Span(
-            hosts=tuple(prefixes),
+            hosts=tuple(node.spec.name for node in members),
             addresses=tuple(map(network.node_address, members)),
             subnet=network.meeting_place(members),
-            variables={"TARE_AGENT": f"{WORK_DIRECTORY}/{agent.name}"},
+            variables={"TARE_AGENT": f"{seen}/{agent.name}"},
+            site=None
+            if folder is None
+            else site.site_of(context.mpi_launcher, context.image_root, folder, inside, members),
         )
         memory_byte = sum(node.spec.memory_byte for node in members)
         yield Seat(
