@@ -25,5 +25,5 @@ def argv(words, variables):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN2
 
 
 if __name__ == "__main__":
-    become = argv(sys.argv[1:], os.environ)
+    become = argv(sys.argv[1:], os.environ)  # type: ignore[no-untyped-call] # as above
     os.execvp(become[0], become)  # noqa: S606 - there is no shell

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from tare import network
@@ -18,6 +19,7 @@ from tare.nodes.unprivileged.limits import command_limits
 from tare.records import Layout, MpiLauncher, NetworkKind, Trial
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Shape, Span
+from tare.workloads.mpi_paths import Place as MpiPlace
 
 _LAUNCHER = "chroot"
 """The technology of the node in which mpirun runs: the image, and the network of the nodes."""
@@ -46,6 +48,10 @@ class Seat:
     """Ways into that node."""
     agent: AgentServer | None = None
     """Starts its processes in the members, if there are several."""
+    where: tuple[MpiPlace, ...] = ()
+    """The members with their hosts, in order; empty unless the campaign names hosts and it spans nodes."""
+    networks: tuple[IPv4Network, ...] = ()
+    """Those of the hosts."""
 
     @property
     def file_limit_byte(self) -> int:
@@ -232,4 +238,15 @@ def _seat(
             shape=placed.shape(number, memory_byte, launcher, span),
             ways=ways,
             agent=agent,
+            where=_where(context, placed, members),
+            networks=tuple({each.network: None for own in context.hosts.values() for each in own.interfaces}),
         )
+
+
+def _where(context: Context, placed: Placed, members: Sequence[Node]) -> tuple[MpiPlace, ...]:
+    hosts = {
+        node.spec.name: context.hosts[place.host].real_name
+        for node, place in zip(placed.nodes, placed.places, strict=True)
+        if place.host is not None
+    }
+    return tuple(MpiPlace(node.spec.name, hosts[node.spec.name]) for node in members) if hosts else ()

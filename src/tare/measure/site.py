@@ -64,7 +64,7 @@ def ways(
 ) -> dict[str, list[str]]:
     """For the agent: what it puts before a command on this host, and before each node's daemon."""
     own = [f"{name}={value}" for name, value in {**tool_environment(), **slurm.variables()}.items()]
-    here = ["env", *own, f"TARE_AGENT={folder}/{socket}", _NO_CHECK]
+    here = ["env", *own, f"TMPDIR={folder}", f"TARE_AGENT={folder}/{socket}", _NO_CHECK]
     return {SITE: here} | {
         node.spec.name: _before_daemon(beside(node), way_in)
         for node, way_in in zip(nodes, ways_in.values(), strict=True)

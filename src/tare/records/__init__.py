@@ -165,6 +165,7 @@ from tare.records.signals import Scope, Signal
 from tare.records.treated import (
     BLAS,
     CONTROL_NAME,
+    DIFFERENT_PATHS,
     PROGRAM,
     BlockRounds,
     BlockValue,
@@ -201,6 +202,7 @@ __all__ = [
     "BUSY_SHARE",
     "CONTROL_NAME",
     "CPU_TIME",
+    "DIFFERENT_PATHS",
     "HOST_FILES",
     "NATIVE",
     "NET_OF_LOAD",

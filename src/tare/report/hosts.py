@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts of a campaign's list beside each other: a slow one is named."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -9,7 +9,7 @@ from rich.text import Text
 from tare.drawing.artist import Artist
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Analysis, HostSpeed
+from tare.records import DIFFERENT_PATHS, Analysis, HostSpeed, Outcome
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, key
 
@@ -34,6 +34,18 @@ class HostSpeedShape(JsonShape):
 class HostsJson(JsonShape):
     host_speeds: list[HostSpeedShape] = key(
         "how fast the campaign's hosts are; empty where it lists fewer than two", "host_speeds"
+    )
+
+
+def uneven_paths_said(outcomes: Iterable[Outcome]) -> str:
+    """Such as "MPI's messages took another way between n2-n3: TCP over ..."; empty if all pairs of hosts are alike."""
+    seen = dict.fromkeys(
+        outcome.facts[DIFFERENT_PATHS] for outcome in outcomes if DIFFERENT_PATHS in outcome.facts
+    )
+    if not seen:
+        return ""
+    return (
+        f"MPI's messages between some hosts went another way than between most: {one_line(' | '.join(seen))}"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from tare.errors import InputError
 from tare.workloads import mpi_site
 from tare.workloads.kind import Shape, Span
+from tare.workloads.mpi_paths import TRANSPORTS
 
 SingleCopy = Literal["none", "cma", "natural"]
 """How large messages cross between the processes of a node (Open MPI's vader transport).
@@ -57,7 +58,6 @@ _CONNECTED = re.compile(
 _CHATTER = re.compile(
     r"^\[[^\]\n]*\] (?:mca: b|select: init|btl:|plm:rsh: Warning: setpgid).*\n?", re.MULTILINE
 )
-_TRANSPORTS = {"vader": "shared memory", "sm": "shared memory", "tcp": "TCP"}
 
 
 def refused_single_copy(stderr: str) -> str | None:
@@ -198,7 +198,7 @@ def transports(stderr: str) -> str | None:
 
     ``None`` when it reported nothing: a single process has no peer.
     """
-    names = dict.fromkeys(_TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
+    names = dict.fromkeys(TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
     addresses = ", ".join(sorted({_shown(address) for address in _CONNECTED.findall(stderr)}))
     carriers = [f"{name} ({addresses})" if name == "TCP" and addresses else name for name in sorted(names)]
     return "; ".join(carriers) or None
