@@ -13,6 +13,9 @@ from tare.host.distribution import to_install
 
 _JOB, _NODES, _PROCESSORS = "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE"
 _ASK_LIMIT_S = 60.0
+_ALIVE = frozenset({"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED"})
+_FORGOTTEN = "Invalid job id"
+"""What squeue says of a job that ended minutes ago (MinJobAge)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,21 @@ class Allocation:
 def variables() -> dict[str, str]:
     """The variable that Slurm's commands need besides every tool's, where its file is in an unusual place."""
     return {name: os.environ[name] for name in ("SLURM_CONF",) if name in os.environ}
+
+
+def is_over(job: str) -> bool:
+    """Whether nothing can run in this job any more; no, if Slurm cannot say."""
+    try:
+        done = process.run(
+            ["squeue", "--noheader", "--jobs", job, "--format=%T"],
+            timeout_s=_ASK_LIMIT_S,
+            variables=variables(),
+        )
+    except NodeError:
+        return False
+    if done.code != 0:
+        return _FORGOTTEN in done.stderr
+    return done.stdout.strip() not in _ALIVE
 
 
 def is_allocated() -> bool:

@@ -5,9 +5,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from tare.nodes.provider import Provider
+
 _MOST_THREADS = 1024
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def for_each(nodes: Provider, do: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """As ``at_once`` for nodes of a provider that can; else one after the other, until the first failure."""
+    return at_once(do, items) if nodes.starts_at_once else [do(item) for item in items]
 
 
 def at_once(do: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

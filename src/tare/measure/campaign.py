@@ -28,7 +28,7 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
-from tare.measure.hosts import common_subnet, connected, on_host, reach
+from tare.measure.hosts import common_subnet, connected, on_host, reach, refuse_lost_job
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
@@ -259,6 +259,7 @@ def _measure(
         write_line(session)
 
         def write(outcome: Outcome) -> None:
+            refuse_lost_job(campaign.hosts, outcome)
             write_line(outcome)
             outcomes.append(without_evidence(outcome))
 

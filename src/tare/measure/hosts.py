@@ -22,7 +22,7 @@ from tare.host.privileges import ordinary_user
 from tare.nodes.provider import Node
 from tare.plan.entries import FAR
 from tare.plan.schema import Host
-from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
+from tare.records import NATIVE, Environment, NamedHost, OptionValue, Outcome, Status, Trial
 
 _REACHED_AT_ONCE = 32
 _STATE_ON_NODES = "/var/lib/tare/slurm"
@@ -71,6 +71,18 @@ def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
         raise HostError("; ".join(dict.fromkeys(failed)))
     reached = [answer for answer in answers if isinstance(answer, ReachedHost)]
     return {each.host.name: each for each in reached}
+
+
+def refuse_lost_job(hosts: Sequence[NamedHost], outcome: Outcome) -> None:
+    """``HostError`` if the trial failed because the allocation is over: it counts as not begun, and so do the rest."""
+    if outcome.status is not Status.FAILED or all(host.slurm is None for host in hosts):
+        return
+    job = slurm.allocation().job
+    if slurm.is_over(job):
+        raise HostError(
+            f"Slurm job {job} has ended, and with it the hosts of this campaign ({outcome.trial.identity} is not "
+            "counted): begin another one with salloc or sbatch, and continue in it with tare run RESULT"
+        )
 
 
 def connected(hosts: Iterable[NamedHost]) -> AbstractContextManager[None]:

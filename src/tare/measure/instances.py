@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import ClockFault, NodeError, WrongOutput
+from tare.measure.at_once import for_each
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_start_ns
 from tare.measure.protocol import RUN_FIELDS
@@ -181,9 +182,15 @@ def make_instances(
         instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration, resident=resident)
         for node in seat.members:
             make_folder(node.spec.work / instance.name, node.owner, instance.job.files)
-            seat.member_provider.send(node, [instance.name])
         instances.append(instance)
+    if instances:
+        places = [(instance, node) for instance in instances for node in instance.seat.members]
+        for_each(instances[0].seat.member_provider, lambda place: _send_folder(*place), places)
     return instances
+
+
+def _send_folder(instance: Instance, node: Node) -> None:
+    instance.seat.member_provider.send(node, [instance.name])
 
 
 def gather_evidence(instance: Instance) -> dict[str, str]:
@@ -280,21 +287,29 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
     """One ready stopwatch for each instance; what prepares its run has ended."""
     prepare_run(instances)
     with ExitStack() as stack:
-        stopwatches = []
-        for instance in instances:
-            started = instance.stopwatch(
-                instance.job.argv,
-                instance.limit_s,
-                OUTPUT,
-                turns=instance.resident is not None,
-                reads=instance.job.input,
-            )
-            stopwatches.append(stack.enter_context(started))
+        provider = instances[0].seat.provider
+        stopwatches = for_each(provider, lambda instance: _own_stopwatch(instance, stack), instances)
         for stopwatch in stopwatches:
             stopwatch.wait_ready(_READY_LIMIT_S)
         for instance in instances:
             instance.seat.ways.close()
         yield stopwatches
+
+
+def _own_stopwatch(instance: Instance, stack: ExitStack) -> Stopwatch:
+    """The stopwatch of its command, left with the stack; threads may do so at the same time."""
+    entered = instance.stopwatch(
+        instance.job.argv,
+        instance.limit_s,
+        OUTPUT,
+        turns=instance.resident is not None,
+        reads=instance.job.input,
+    )
+    stopwatch = (
+        entered.__enter__()
+    )  # not by the stack, which may be told by threads what to leave, not to enter
+    stack.push(entered)
+    return stopwatch
 
 
 def run_on_barrier(

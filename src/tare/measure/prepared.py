@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tare import network
 from tare.errors import NodeError
+from tare.measure.at_once import for_each
 from tare.measure.attempt import Measured
 from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
@@ -125,8 +126,8 @@ def _inspect(
     except NodeError as error:
         measured.facts["names of the nodes"] = f"not resolved: {error}"
     groups = []
-    for node in nodes:
-        group, limits, parity = inspect(provider, node, ways)
+    inspected = for_each(provider, lambda node: inspect(provider, node, ways), nodes)
+    for node, (group, limits, parity) in zip(nodes, inspected, strict=True):
         measured.learn({**node.facts, **network.describe(node), **limits})
         measured.parity = measured.parity or parity
         require_equal(parity, context.expected, node.spec.technology)

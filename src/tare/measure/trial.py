@@ -12,6 +12,7 @@ from typing import BinaryIO
 from tare.errors import NodeError, WrongOutput
 from tare.journal.result import make_trial_folder
 from tare.journal.whole import open_new
+from tare.measure.at_once import for_each
 from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
 from tare.measure.context import Context
 from tare.measure.failures import explain_failure, refuse_victims
@@ -81,9 +82,15 @@ def bring_back(gathered: Gathered, trial: Trial) -> None:
 
 def _fetch(gathered: Gathered) -> None:
     """Fetch from each instance once, even after a failure."""
-    for instance in gathered.begun[gathered.asked :]:
+    instances = gathered.begun[gathered.asked :]
+    if not instances:
+        return
+
+    def fetch(instance: Instance) -> None:
         gathered.asked += 1
         instance.fetch(OUTPUT, *instance.job.collect)
+
+    for_each(instances[0].seat.provider, fetch, instances)
 
 
 def _run(context: Context, ready: Prepared, measured: Measured) -> None:

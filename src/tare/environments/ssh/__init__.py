@@ -13,9 +13,10 @@ from tare.environments.ssh.channel import Ask
 from tare.environments.ssh.code import rank_file
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
-from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.group import far_group
 from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
+from tare.host import slurm
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
 from tare.nodes.provider import Chosen, Elsewhere, Node, NodeGroup, NodeSpec, Probe, Provider
@@ -120,7 +121,7 @@ class Ssh(Provider):
         return _of(node).prefix
 
     def group(self, node: Node) -> NodeGroup | None:
-        return FarGroup.of(_of(node).ask)
+        return far_group(_of(node).ask)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
         files.send(_of(node).ask, node.spec.work, names)
@@ -187,7 +188,8 @@ class _Running:
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
-        said = self.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
+        seen = self._far.seen(spec.image_root)
+        said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
         channel = self.connection.channel
         self._inside = tuple(said["prefix"])
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
@@ -260,6 +262,8 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
         with opened(far) as channel:
             channel.ask("stop", name=spec.name, limit_s=_STOP_LIMIT_S)
     except NodeError as error:
+        if far.job is not None and slurm.is_over(far.job):
+            return  # whatever ran in it was ended with it
         raise NodeError(
             f"whether {spec.name} has ended on {far.host} cannot be seen: {error}. It ends by itself when it notices "
             f"that nobody is connected. If that host is gone for good, remove {spec.directory}"

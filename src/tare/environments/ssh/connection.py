@@ -4,7 +4,6 @@
 import ipaddress
 import os
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +28,6 @@ OPTION_NAMES: Mapping[str, str] = {
     "job": "number of the Slurm job whose node it is, which srun then reaches instead of ssh",
 }
 HERE = "here"
-_WORDS = Path(__file__).with_name("become_ssh.py")
 _LISTS = ("ssh_options", "below_options", "become")
 _STATE = "/var/lib/tare"
 _INSISTED = (
@@ -38,6 +36,32 @@ _INSISTED = (
 )
 """Set whatever the user's configuration says (ssh uses the first value): no question, forwarding or other command."""
 _SSH_FAILED = 255
+_QUOTE = """\
+said=$1 count=$2
+shift 2
+for word do
+    count=$((count - 1))
+    shift
+    if [ $count -ge 0 ]; then
+        set -- "$@" "$word"
+        continue
+    fi
+    quoted=
+    while :; do
+        case $word in
+        *\\'*) quoted=$quoted${word%%\\'*}"'\\''" word=${word#*\\'} ;;
+        *) break ;;
+        esac
+    done
+    said="$said '$quoted$word'"
+done
+exec "$@" "$said"
+"""
+"""For sh here: becomes ssh, the first $2 words, with $1 and every further word quoted as its last one.
+
+ssh(1) joins a command's words with spaces, and the far login shell splits them again. A thousand nodes are entered at
+the same time: a Python for each would take ten times as long.
+"""
 _DEFAULTS = ("ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=4", "LogLevel=ERROR")
 _ADVICE = {
     "REMOTE HOST IDENTIFICATION HAS CHANGED": "its key is not the one this user knows: find out why; "
@@ -103,6 +127,10 @@ class Far:
         """The program that reaches it."""
         return "ssh" if self.job is None else "srun"
 
+    def seen(self, image_root: Path) -> str | None:
+        """Where to look there for the image before it is carried: nodes of Slurm often share a file system."""
+        return None if self.job is None else str(image_root)
+
     @property
     def multiplexes(self) -> bool:
         """Whether further commands can go over the first connection."""
@@ -129,7 +157,7 @@ class Far:
     def enter(self, control: Path | None, words: list[str]) -> list[str]:
         """The argv before a command that runs it on the far side, after ``words`` there."""
         ssh = [*_agent(), *self.ssh(control, says_errors=False)]
-        return [sys.executable, "-I", "-S", str(_WORDS), str(len(ssh)), *ssh, *self.become, *words]
+        return ["sh", "-c", _QUOTE, "sh", self.command(*words), str(len(ssh)), *ssh]
 
 
 def _hosts(value: OptionValue) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TypedDict
 
 from tare.environments.ssh.channel import Ask, Channel
-from tare.environments.ssh.connection import Far, variables
+from tare.environments.ssh.connection import Far, failed, variables
 from tare.errors import NodeError
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
@@ -29,7 +29,10 @@ class _Place(TypedDict):
 
 def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> None:
     """Copy the image there if needed; ``NodeError`` if it cannot be sent, or arrives changed."""
-    into = channel.ask("find image", digest=image_digest, limit_s=_CHECK_LIMIT_S).told(_Place)["into"]
+    seen = far.seen(image_root)
+    into = channel.ask("find image", digest=image_digest, seen=seen, limit_s=_CHECK_LIMIT_S).told(_Place)[
+        "into"
+    ]
     if into is not None:
         _send(far, image_root, into)
         channel.ask("finish image", limit_s=_CHECK_LIMIT_S)
@@ -47,10 +50,24 @@ def _send(far: Far, image_root: Path, into: str) -> None:
             code = _unpack([*far.ssh(), unpack], packer, said, environment)
         if code != 0 or packer.returncode != 0:
             said.seek(0)
-            last = next(
-                reversed(said.read().decode(errors="replace").strip().splitlines()), "it said nothing"
+            words = said.read().decode(errors="replace")
+            raise failed(far, code, words) or NodeError(
+                f"the image cannot be sent to {far.host}: {_first_error(words)}{_remedy(far)}", words
             )
-            raise NodeError(f"the image cannot be sent to {far.host}: {last}")
+
+
+def _first_error(words: str) -> str:
+    """What went wrong first: the last line only says that something did."""
+    return next(iter(words.strip().splitlines()), "it said nothing")
+
+
+def _remedy(far: Far) -> str:
+    if not ordinary_user():
+        return ""
+    return (
+        "; an ordinary user can carry only an image of their own (tare image build), or use one that "
+        f"{far.host} has at the same place, such as on a shared file system"
+    )
 
 
 def _unpack(
