@@ -10,8 +10,11 @@ import json
 import os
 import sys
 
-TAKEN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_LOCALID", "SLURM_PROCID")
-"""Beginnings of the names of variables that a launcher gives to its ranks."""
+TAKEN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")
+"""Beginnings of the names of variables that a launcher gives to its ranks.
+
+Open MPI 4 asks PMIx only if it sees a step of Slurm's, or mpirun's variables; else each rank believes to be alone.
+"""
 _FIXED = ("PMIX_MCA_gds=hash",)
 """The launcher's answers by messages, instead of by files in a directory of the host that the node does not have."""
 _GO = 'cd "$1" && shift && exec "$@"'
