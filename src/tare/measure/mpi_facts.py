@@ -15,6 +15,7 @@ from tare.workloads.mpi_paths import paths, said
 LAUNCHER_FACT = "mpi launcher"
 _ASK_LIMIT_S = 30.0
 _OPEN_MPI = re.compile(r"\(Open MPI\) (4\.\S+)")
+_PLUGIN = re.compile(r"\bpmix_v\d+")
 _OURS = "tare: the image's mpirun, let into every node"
 
 
@@ -42,13 +43,14 @@ def launcher_version(launcher: MpiLauncher) -> str:
                 'another one: put it first on the PATH, or leave mpi_launcher at "tare"'
             )
         return f"mpirun: this host's, Open MPI {match[1]}, with a daemon beside every node"
-    kinds = re.findall(r"\bpmix\S*", _asked("slurm-client", "srun", "--mpi=list"))
-    if not kinds:
+    listed = _asked("slurm-client", "srun", "--mpi=list")
+    if "pmix" not in listed:
         raise HostError(
             'mpi_launcher = "srun" needs Slurm\'s plugin for PMIx, and srun --mpi=list names none here: ask for it '
             '(Debian: slurm-wlm-basic-plugins), or leave mpi_launcher at "tare"'
         )
-    return f"srun --mpi=pmix: {_asked('slurm-client', 'srun', '--version').strip()} ({', '.join(kinds)})"
+    version = _asked("slurm-client", "srun", "--version").strip()
+    return ", ".join([f"srun --mpi=pmix: {version}", *dict.fromkeys(_PLUGIN.findall(listed))])
 
 
 def _asked(package: str, *argv: str) -> str:
