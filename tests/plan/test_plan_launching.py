@@ -4,13 +4,13 @@
 from dataclasses import replace
 
 import pytest
-from tests.fake_campaign import command_workload, fake_campaign
 
 from tare.environments import PROVIDERS
 from tare.plan.campaign import Campaign
 from tare.plan.launching import launcher_problems
 from tare.records import Environment, Layout, MpiLauncher, NamedHost, NetworkKind, OptionValue
 from tare.workloads import KINDS
+from tests.fake_campaign import command_workload, fake_campaign
 
 HOSTS = (NamedHost(name="a", address="a"), NamedHost(name="b", address="b"))
 IN_SLURM = (NamedHost(name="slurm-1", slurm=0), NamedHost(name="slurm-2", slurm=1))

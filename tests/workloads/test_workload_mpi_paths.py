@@ -20,10 +20,15 @@ def recorded(name: str) -> str:
 
 def report(pairs: dict[tuple[int, int], str], ranks: int) -> str:
     """As by Open MPI 4.1 in nodes with names of their own; a pair's address is the receiver's, or none: in memory."""
-    lines = [f"[n{rank}:1] mca: bml: Using self btl for send to [[9,1],{rank}] on node n{rank}" for rank in range(ranks)]
+    lines = [
+        f"[n{rank}:1] mca: bml: Using self btl for send to [[9,1],{rank}] on node n{rank}"
+        for rank in range(ranks)
+    ]
     for (sender, receiver), address in pairs.items():
         name = "tcp" if address else "vader"
-        lines.append(f"[n{sender}:1] mca: bml: Using {name} btl for send to [[9,1],{receiver}] on node n{receiver}")
+        lines.append(
+            f"[n{sender}:1] mca: bml: Using {name} btl for send to [[9,1],{receiver}] on node n{receiver}"
+        )
         if address:
             lines.append(f"[n{sender}:1] btl:tcp: now connected to {address}, process [[9,1],{receiver}]")
     return "\n".join(lines)

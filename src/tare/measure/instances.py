@@ -239,7 +239,7 @@ def refuse_strangers(printed: str) -> None:
     if (alone := printed.count(_FIRST_PROCESS)) > 1:
         raise NodeError(
             f"{alone} MPI processes were started, and each believes to be the only one: the launcher's PMIx and that "
-            "of the image's MPI do not understand each other; take versions that do, or mpi_launcher = \"tare\"",
+            'of the image\'s MPI do not understand each other; take versions that do, or mpi_launcher = "tare"',
             printed,
         )
 
