@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""srun starts an ordinary user's MPI processes by PMIx in the nodes of an allocation, and they know of each other."""
+"""srun starts MPI processes by PMIx in the nodes of an allocation, and they know of each other."""
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from tests.slurm.cluster import Cluster
 
+import tare
+from tare.host.paths import images_directory
 from tare.journal.reader import read_journal
 from tare.records import Status
 
@@ -20,6 +23,7 @@ blocks = 1
 seed = 7
 layouts = ["2c1p1i on 2"]
 mpi_launcher = "srun"
+user = "root"
 hosts = {{ of = "slurm", state = "{home}/far-pmix" }}
 [limits]
 memory = "256 MiB"
@@ -37,12 +41,17 @@ problem_class = "S"
 
 @pytest.mark.usefixtures("image")
 def test_srun_starts_ranks_by_pmix_natively_and_in_an_environment(cluster: Cluster) -> None:
-    home = cluster.folder / "home"
+    home = cluster.folder / "root"
+    home.mkdir()
     (home / "pmix.toml").write_text(CAMPAIGN.format(home=home))
-    variables = [f"TARE_STATE={home}/state", "PYTHONDONTWRITEBYTECODE=1"]
-    tare = ["env", "-C", str(home), *variables, sys.executable, "-P", "-m", "tare"]
+    source = Path(tare.__file__).parents[1]
+    images = home / "state" / "images"
+    images.parent.mkdir()
+    images.symlink_to(images_directory())
+    variables = [f"TARE_STATE={home}/state", f"PYTHONPATH={source}", "PYTHONDONTWRITEBYTECODE=1"]
+    program = ["env", "-C", str(home), *variables, sys.executable, "-P", "-m", "tare"]
     run = ["run", "pmix.toml", "--output", "pmix"]
-    done = cluster.run("salloc", "-Q", "-N2", *tare, *run, user=True, timeout_s=300)
+    done = cluster.run("salloc", "-Q", "-N2", *program, *run, timeout_s=300)
     assert done.returncode == 0, done.stderr
     outcomes = read_journal(home / "pmix" / "journal").outcomes
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [(Status.OK, None)] * 3

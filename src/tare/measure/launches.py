@@ -34,10 +34,15 @@ def require_launcher(launcher: MpiLauncher, user: User | None) -> None:
     if launcher is MpiLauncher.TARE:
         return
     launcher_version(launcher)
-    if launcher is MpiLauncher.SRUN and user is not None and not ordinary_user():
+    if launcher is MpiLauncher.SRUN and (user is not None or ordinary_user()):
+        who = (
+            "who has root's number in an ordinary user's nodes"
+            if ordinary_user()
+            else f"and the commands run as {user}"
+        )
         raise InputError(
-            "srun's PMIx serves only processes of the user who called srun, which is root here, and the commands run "
-            f'as {user}: run Tare as an ordinary user, or ask for user = "root"'
+            f"srun's PMIx serves only processes with the number of the user who called srun, {who}: run Tare as root "
+            'with user = "root", or take mpi_launcher = "mpirun" or "tare"'
         )
 
 

@@ -133,24 +133,17 @@ def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Sea
     spans = [placed.nodes[first : first + share] for first in range(0, placed.layout.nodes, share)]
     placed.ways.close()  # only mpirun's daemons enter the members from now on
     with ExitStack() as stack:
-        folders = (
-            [stack.enter_context(site.private_folder()) for _ in spans] if _by_site(context, trial) else []
-        )
-        specs = [_launcher(context, trial, placed, members) for members in spans]
-        specs = [_with_folder(spec, folder) for spec, folder in zip(specs, folders, strict=True)] or specs
+        by_site = _by_site(context, trial)
+        folders = [stack.enter_context(site.private_folder()) if by_site else None for _ in spans]
+        specs = [
+            _launcher(context, trial, placed, members, folder)
+            for members, folder in zip(spans, folders, strict=True)
+        ]
         launchers = stack.enter_context(running_nodes(specs, context.providers, placed.times))
         ways = stack.enter_context(Ways())
         yield [
             stack.enter_context(
-                _seat(
-                    context,
-                    placed,
-                    number,
-                    launchers[number],
-                    members,
-                    ways,
-                    folders[number] if folders else None,
-                )
+                _seat(context, placed, number, launchers[number], members, ways, folders[number])
             )
             for number, members in enumerate(spans)
         ]
@@ -161,13 +154,14 @@ def _by_site(context: Context, trial: Trial) -> bool:
     return bool(trial.hosts) and context.mpi_launcher is not MpiLauncher.TARE
 
 
-def _with_folder(spec: NodeSpec, folder: Path) -> NodeSpec:
-    """Runs as who runs Tare: no other may use the socket there."""
-    return replace(spec, binds=(*spec.binds, Bind(path=folder, writable=True)), user=None)
+def _launcher(
+    context: Context, trial: Trial, placed: Placed, members: Sequence[Node], folder: Path | None
+) -> NodeSpec:
+    """The launcher's node: image and binds, on the members' network, with the first member's work directory.
 
-
-def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[Node]) -> NodeSpec:
-    """The launcher's node: image and binds, on the members' network, with the first member's work directory."""
+    It also sees the ``folder`` from which the site's launcher is asked for, and is then of who runs Tare: no other may
+    ask.
+    """
     (spec,) = context.node_specs(trial, placed.places[:1])
     used = sorted({processor for place in placed.places for processor in place.processors})
     if trial.hosts:  # mpirun is on this host, and the processes are on theirs
@@ -185,6 +179,8 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
         weight=1,
         network=NodeNetwork(kind=kind, namespace=namespace),
         shared_work=members[0].spec.work,
+        binds=spec.binds if folder is None else (*spec.binds, Bind(path=folder, writable=True)),
+        user=spec.user if folder is None else None,
     )
 
 
