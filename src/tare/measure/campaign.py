@@ -32,7 +32,7 @@ from tare.measure.hosts import common_subnet, connected, on_host, reach, refuse_
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
-from tare.measure.launches import require_launches
+from tare.measure.launches import require_launcher, require_launches
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
@@ -150,6 +150,7 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
 def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
     """Verify the image and probe all environments, including ones missing in an earlier session."""
     require_launches(campaign, image)
+    require_launcher(campaign.mpi_launcher, user_of(campaign.user))
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
@@ -333,6 +334,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         available_processors=online_processors(),
         hosts=hosts,
         subnet=campaign.subnet or (common_subnet(hosts.values()) if hosts else None),
+        mpi_launcher=campaign.mpi_launcher,
         providers=request.providers,
         binds=(*map(parse_bind, campaign.binds), *given.binds),
         devices=given.devices,

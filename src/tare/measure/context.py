@@ -29,7 +29,7 @@ from tare.nodes.provider import (
     missing_network,
 )
 from tare.plan.entries import FAR
-from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
+from tare.records import Bounds, Cell, Exclude, MpiLauncher, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -74,6 +74,8 @@ class Context:
     """Name → host of the campaign's list; empty: all nodes are on this host."""
     subnet: str | None = None
     """The address range in which those hosts reach each other; ``None``: they have none in common."""
+    mpi_launcher: MpiLauncher = MpiLauncher.TARE
+    """What starts the processes of an instance that spans hosts."""
     binds: tuple[Bind, ...] = ()
     devices: tuple[Device, ...] = ()
     exclude: Exclude = field(default_factory=Exclude)

@@ -33,6 +33,8 @@ _READY_LIMIT_S = 30.0
 _ASIDE_LIMIT_S = 30.0
 _LAUNCH_LIMIT_PER_NODE_S = 5.0
 """Further time for the launch in each node but the first: dozens that share a processor take minutes."""
+_FIRST_PROCESS = '{"processes":'
+"""What only the first process of ``mpiprobe`` prints."""
 _MOST_NAMED = 4
 _STOP_SLACK_S = 15.0
 _OUTPUT_LIMIT_BYTE = 16 << 20
@@ -215,6 +217,7 @@ def run_preflight(instance: Instance) -> None:
     limit_s = _ASIDE_LIMIT_S + _LAUNCH_LIMIT_PER_NODE_S * (len(members) - 1)
     said = run_aside(instance, instance.job.preflight, output, limit_s)
     if said["exit_code"] == 0:
+        refuse_strangers(instance.printed(output, "stdout") or "")
         return
     complaint = instance.complaint(output)
     last = f"{said['error']}; has the image Open MPI?" if said["error"] else last_words(complaint)
@@ -227,6 +230,19 @@ def run_preflight(instance: Instance) -> None:
             f"MPI processes in {nodes} did not find each other in {limit_s:.0f} s: {last}", complaint
         )
     raise NodeError(f"MPI does not start here: {last}", complaint)
+
+
+def refuse_strangers(printed: str) -> None:
+    """``NodeError`` if several of the probe's processes say that they are the first: each is then the only one.
+
+    So ends a launcher whose PMIx is not understood by the image's MPI: every program works, by itself.
+    """
+    if (alone := printed.count(_FIRST_PROCESS)) > 1:
+        raise NodeError(
+            f"{alone} MPI processes were started, and each believes to be the only one: the launcher's PMIx and that "
+            'of the image\'s MPI do not understand each other; take versions that do, or mpi_launcher = "tare"',
+            printed,
+        )
 
 
 def run_aside(

@@ -18,6 +18,7 @@ from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect, tested_clocks
 from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside, run_preflight
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
+from tare.measure.mpi_facts import launcher_facts
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.parity import require_equal, require_one_parent, require_user
 from tare.measure.placement import Places, effective_layout, sharing_said
@@ -107,7 +108,7 @@ def prepared(
             wanted = repetitions(kind, trial, seats)
         job = wanted[0].instances[0].job
         evidence = facts_beforehand(context, trial, up.nodes, wanted[0].instances)
-        measured.facts.update({**job.facts, **idle_ranks_fact(job), **evidence})
+        measured.facts.update({**job.facts, **launcher_facts(seats[0]), **idle_ranks_fact(job), **evidence})
         company = stack.enter_context(ready_neighbours(context, trial, up.nodes, places, placed.times))
         watched = Watched(up.provider, up.nodes, up.groups, seats, before)
         yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)

@@ -19,6 +19,7 @@ from tare.measure.failures import explain_failure, refuse_victims
 from tare.measure.instances import OUTPUT, Instance
 from tare.measure.iterations import Gathered, Repetition, run_repetitions
 from tare.measure.look import looked_at
+from tare.measure.mpi_facts import path_facts
 from tare.measure.prepared import Prepared, forget, nodes_up, prepared
 from tare.nodes.files import opened_inside
 from tare.records import Outcome, Trial
@@ -110,6 +111,7 @@ def parse(kind: WorkloadKind, repetition: Repetition, measured: Measured) -> Non
         output = instance.output()
         samples = kind.samples(repetition.options, output)
         measured.learn(kind.facts(repetition.options, output))
+        measured.learn(path_facts(instance.seat, output.stderr))
         if measured.timing.fault is not None:
             continue  # the output is complete, but its figures come from a wrong clock
         if wrong := [sample.name for sample in samples if not math.isfinite(sample.value)]:

@@ -223,6 +223,7 @@ def _build(
         factors=tuple(varied),
         hosts=tuple(hosts),
         subnet=table.subnet,
+        mpi_launcher=table.mpi_launcher,
         exclude=table.exclude.rules(),
         turns=table.turns.turns,
         auto_slice=table.turns.auto_slice,

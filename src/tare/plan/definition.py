@@ -38,6 +38,7 @@ from tare.records import (
     Intervention,
     Layout,
     Limits,
+    MpiLauncher,
     NamedHost,
     ScanChoice,
     SharedCell,
@@ -81,6 +82,8 @@ class Campaign:
     """The hosts that have its nodes; empty: the one on which Tare runs."""
     subnet: str | None = None
     """The address range in which the hosts reach each other; ``None``: the first that they have in common."""
+    mpi_launcher: MpiLauncher = MpiLauncher.TARE
+    """What starts the processes of an instance that spans hosts, in every arm."""
     sharings: tuple[Sharing, ...] = ()
     orders: tuple[Order, ...] = ()
     factors: tuple[Factor, ...] = ()

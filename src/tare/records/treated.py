@@ -10,6 +10,8 @@ from tare.records.measured import Dimension, Direction, Rule
 from tare.records.planned import Level
 
 _T = TypeVar("_T")
+DIFFERENT_PATHS = "mpi paths that differ"
+"""The fact that names pairs of hosts whose MPI messages other means carry than those of most pairs."""
 PROGRAM = "program digest"
 """The fact that holds the SHA-256 of the measured program's file, as the node sees it."""
 BLAS = "blas"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts of a campaign's list beside each other: a slow one is named."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -11,7 +11,7 @@ from tare.analyze.attribution.known import known
 from tare.drawing.artist import Artist
 from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
-from tare.records import Analysis, HostEffect, HostSpeed
+from tare.records import DIFFERENT_PATHS, Analysis, HostEffect, HostSpeed, Outcome
 from tare.records.diagnostics import HostExcess
 from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
 from tare.report.page import MISSING, PageSection, section
@@ -77,6 +77,18 @@ class HostsJson(JsonShape):
     )
     host_excesses: list[HostExcessShape] = key(
         "what one of these hosts has more of than the others, over all trials", "host_excesses"
+    )
+
+
+def uneven_paths_said(outcomes: Iterable[Outcome]) -> str:
+    """Such as "MPI's messages took another way between n2-n3: TCP over ..."; empty if all pairs of hosts are alike."""
+    seen = dict.fromkeys(
+        outcome.facts[DIFFERENT_PATHS] for outcome in outcomes if DIFFERENT_PATHS in outcome.facts
+    )
+    if not seen:
+        return ""
+    return (
+        f"MPI's messages between some hosts went another way than between most: {one_line(' | '.join(seen))}"
     )
 
 

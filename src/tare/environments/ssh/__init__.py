@@ -3,13 +3,14 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
 from tare.environments.ssh import files, shared
 from tare.environments.ssh.channel import Ask
+from tare.environments.ssh.code import rank_file
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import far_group
@@ -183,6 +184,29 @@ class Ssh(Provider):
         _reached(spec).unlink(missing_ok=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """How a command gets to a node's host, and from there into the node."""
+
+    host: str
+    """As ssh or srun names it."""
+    job: str | None
+    """The Slurm job that has the host."""
+    reach: tuple[str, ...]
+    """The argv before a command that runs on the host, outside of the node."""
+    enter: tuple[str, ...]
+    """The argv, on the host, before a command that runs in the node."""
+    rank: tuple[str, ...]
+    """The argv, on the host, of ``tare.far.rank``."""
+    folder: str
+    """The node's own folder there, which goes with it."""
+
+
+def beside(node: Node) -> Beside:
+    """For a launcher that is neither Tare's nor in the node."""
+    return _of(node).beside()
+
+
 def work_time_s(node: Node) -> float:
     """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
     return _of(node).connection.channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
@@ -218,6 +242,7 @@ class _Running:
         self._far = far
         self._name = name
         self._lane: Lane | None = None
+        self._inside: tuple[str, ...] = ()
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
@@ -227,8 +252,9 @@ class _Running:
         seen = self._far.seen(spec.image_root)
         said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
         channel = self.connection.channel
+        self._inside = tuple(said["prefix"])
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
-        self.prefix = self._far.enter(None if self._lane is None else self._lane.socket, into)
+        self.prefix = self._far.enter(self._socket, into)
         greeting = channel.greeting
         return Node(
             spec=spec,
@@ -244,6 +270,22 @@ class _Running:
                 **said["facts"],
                 "host": f"{greeting['host']} (Linux {greeting['kernel']}), by {self._far.by}",
             },
+        )
+
+    @property
+    def _socket(self) -> Path | None:
+        """By which commands use the connection to the host."""
+        return None if self._lane is None else self._lane.socket
+
+    def beside(self) -> Beside:
+        far = self._far
+        return Beside(
+            host=far.host,
+            job=far.job,
+            reach=tuple(far.enter(self._socket, [])),
+            enter=self._inside,
+            rank=(far.python, "-I", "-S", rank_file(far)),
+            folder=str(Path(far.state) / "nodes" / self._name),
         )
 
     def stop(self) -> bool:

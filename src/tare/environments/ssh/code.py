@@ -45,6 +45,11 @@ def start_file(far: Far) -> str:
     return f"{far.state}/code/{_digest()}/tare/far/start.py"
 
 
+def rank_file(far: Far) -> str:
+    """The program by which a process of an MPI job enters its node, beside it."""
+    return f"{far.state}/code/{_digest()}/tare/far/rank.py"
+
+
 def place(far: Far) -> None:
     """Copy this version's code there if it is missing, once per process; ``NodeError`` says why it could not."""
     if far.way in _placed:
