@@ -2,7 +2,6 @@
 """The addresses of nodes, read from the kernel where Tare did not assign them."""
 
 import ipaddress
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -12,6 +11,7 @@ from tare.errors import NodeError
 from tare.host import process
 from tare.host.privileges import ordinary_user
 from tare.host.told import told
+from tare.network.interfaces import interface_within
 from tare.network.plan import SUBNET, WIRE_SUBNET
 from tare.nodes.provider import Elsewhere, Node
 from tare.records import NetworkKind
@@ -52,13 +52,7 @@ def meeting_place(nodes: Sequence[Node]) -> str:
 
 def address_within(subnet: str) -> str:
     """This host's own first IPv4 address in that range; ``NodeError`` when it has none there."""
-    around = ipaddress.IPv4Network(subnet)
-    for interface in own_interfaces():
-        if interface.ip in around:
-            return str(interface.ip)
-    raise NodeError(
-        f"{os.uname().nodename} has no address in {subnet}; subnet names a range in which all hosts have one"
-    )
+    return str(interface_within(subnet).address)
 
 
 def own_interfaces() -> list[ipaddress.IPv4Interface]:

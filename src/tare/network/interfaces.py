@@ -51,7 +51,7 @@ class Interface:
     """Such as ``"bridge"`` or ``"vlan"`` (ip-link(8)); ``None``: a device without a kind, as real ones are."""
 
 
-class _Address(TypedDict):
+class _OwnAddress(TypedDict):
     local: str
 
 
@@ -59,12 +59,12 @@ class _Kind(TypedDict):
     info_kind: NotRequired[str]
 
 
-class _Link(TypedDict):
+class _OwnLink(TypedDict):
     ifname: NotRequired[str]
     ifindex: NotRequired[int]
     mtu: NotRequired[int]
     linkinfo: NotRequired[_Kind]
-    addr_info: NotRequired[list[_Address]]
+    addr_info: NotRequired[list[_OwnAddress]]
 
 
 def interface_within(subnet: str) -> Interface:
@@ -81,7 +81,7 @@ def interface_within(subnet: str) -> Interface:
 def interface_among(text: str, subnet: str) -> Interface | None:
     """The first of those that ip-address(8) printed as JSON; ``NodeError`` if that is not understood."""
     around = ipaddress.IPv4Network(subnet)
-    for link in told(list[_Link], text or "[]", "ip address show"):
+    for link in told(list[_OwnLink], text or "[]", "ip address show"):
         for written in link.get("addr_info", []):
             try:
                 address = ipaddress.IPv4Address(written["local"])
