@@ -5,7 +5,6 @@ import ipaddress
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,12 +18,12 @@ from tare.errors import HostError, NodeError
 from tare.host import slurm
 from tare.host.paths import state_directory
 from tare.host.privileges import ordinary_user
+from tare.measure.at_once import at_once
 from tare.nodes.provider import Node
 from tare.plan.entries import FAR
 from tare.plan.schema import Host
 from tare.records import NATIVE, Environment, NamedHost, OptionValue, Outcome, Status, Trial
 
-_REACHED_AT_ONCE = 32
 _STATE_ON_NODES = "/var/lib/tare/slurm"
 """Where root's part of Tare on a node of a Slurm job keeps its things, apart from a runner's on the same host."""
 _NODES_OWN = "/tmp"  # noqa: S108 - any user may keep files there; Tare checks whose the folder in it is
@@ -65,8 +64,7 @@ class _Described(TypedDict):
 
 def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
     """Ask every host for what it has, several at once; ``HostError`` names the ones that cannot be reached."""
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        answers = list(pool.map(_reached, hosts))
+    answers = at_once(_reached, hosts)
     if failed := [str(answer) for answer in answers if isinstance(answer, NodeError)]:
         raise HostError("; ".join(dict.fromkeys(failed)))
     reached = [answer for answer in answers if isinstance(answer, ReachedHost)]
@@ -126,8 +124,7 @@ def work_times_s(
     """
     if trial.environment.technology != NATIVE or listed < 2:  # noqa: PLR2004 - one host and another
         return {}
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        return dict(zip(real_hosts, pool.map(work_time_s, nodes), strict=True))
+    return dict(zip(real_hosts, at_once(work_time_s, nodes), strict=True))
 
 
 def common_subnet(reached: Iterable[ReachedHost]) -> str | None:
