@@ -3,6 +3,7 @@
 
 import math
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ _RUNNING = {
 _LOST = {"NODE_FAIL", "TIMEOUT", "BOOT_FAIL", "PREEMPTED", "DEADLINE", "OUT_OF_MEMORY", "REVOKED"}
 _FIELDS = "%F|%K|%T|%N|%r"
 """Of squeue(1): the array's job, its element, state, nodes and reason."""
+_LIMIT = re.compile(r"(?:(\d+)-)?(\d+(?::\d+){0,2})", re.ASCII)
+_DAY_S = 86400
 _OF_FORMS = ("SQUEUE_", "SLURM_TIME_FORMAT")
 """Variables with which users change what squeue(1) prints."""
 _NOTHING_SUBMITTED = "nothing was submitted; try again when its controller answers (scontrol ping)"
@@ -269,11 +272,10 @@ def last_end_s(variables: Mapping[str, str]) -> float | None:
 
 def parse_limit_s(text: str) -> float | None:
     """A time in Slurm's form, ``days-hours:minutes:seconds``, all but the last two optional; ``None``: no limit."""
-    days, _, clock = text.strip().rpartition("-")
-    parts = clock.split(":")
-    if not all(part.isdecimal() for part in [*parts, days or "0"]):
+    match = _LIMIT.fullmatch(text.strip())
+    if match is None:
         return None
     seconds = 0
-    for part in parts:
+    for part in match[2].split(":"):
         seconds = seconds * 60 + int(part)
-    return float(int(days or 0) * 86400 + seconds)
+    return float(int(match[1] or 0) * _DAY_S + seconds)
