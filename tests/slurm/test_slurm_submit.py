@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's campaign submitted to a real Slurm: a job for each block, and a cancelled one loses no trial."""
+"""A real Slurm takes, lists and ends what Tare submits, and measures a campaign to its end."""
 
 import os
-import subprocess
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -11,10 +11,13 @@ import pytest
 from tests.slurm.cluster import Cluster
 from tests.slurm.test_slurm_trials import CAMPAIGN
 
+from tare.image.store import Image
 from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
-from tare.records import Outcome, Status
+from tare.records import Status
 from tare.submission.folder import JobsFolder
+from tare.submission.scheduler import Phase, Submission, Wish
+from tare.submission.slurm import Slurm, node_size
 
 pytestmark = [
     pytest.mark.root,
@@ -22,37 +25,54 @@ pytestmark = [
 ]
 
 
-def outcomes(result: Path) -> tuple[Outcome, ...]:
-    """Those that the jobs have recorded so far."""
-    return read_journal(result / "journal").outcomes if any((result / "journal").glob("*")) else ()
+class Way:
+    """Slurm's commands as they work on the cluster's login node, on PATH."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        for name in ("sbatch", "squeue", "scancel", "sinfo"):
+            script = folder / name
+            command = shlex.join(cluster.argv(f"/usr/bin/{name}"))
+            script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+            script.chmod(0o755)
+
+
+def test_slurm_itself_submits_lists_and_cancels(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Way(cluster, tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    script = cluster.folder / "job.sh"
+    script.write_text("#!/bin/sh\nexec sleep 60\n")
+    wish = Wish(nodes=2, time_s=1200.0)
+    slurm, name = Slurm(), "tare-test"
+    assert node_size(None, 4)[0] >= 1
+    array = slurm.submit(Submission(name=name, count=2, script=script, logs=cluster.folder, wish=wish))
+
+    def phases() -> dict[str, Phase]:
+        return {job.identity: job.phase for job in slurm.jobs(name)}
+
+    cluster.wait_until(lambda: phases() == {f"{array}_0": Phase.RUNNING, f"{array}_1": Phase.QUEUED}, 60)
+    slurm.cancel(name, queued_only=True)
+    cluster.wait_until(lambda: phases() == {f"{array}_0": Phase.RUNNING, f"{array}_1": Phase.CANCELLED}, 60)
+    slurm.cancel(name)
+    cluster.wait_until(lambda: set(phases().values()) == {Phase.CANCELLED}, 60)
 
 
 @pytest.mark.timeout(280)
 @pytest.mark.usefixtures("image")
-def test_jobs_measure_each_trial_once_though_one_is_cancelled_in_its_block(cluster: Cluster) -> None:
-    home = cluster.folder / "home"
-    text = CAMPAIGN.format(home=home).replace("blocks = 1", "blocks = 2").replace('"mine"', '"jobs"')
-    (home / "jobs.toml").write_text(text)
-    result = home / "submitted"
-    variables = [f"TARE_STATE={home}/state", "PYTHONDONTWRITEBYTECODE=1"]
-    tare = ["env", "-C", str(home), *variables, sys.executable, "-P", "-m", "tare"]
-    run = ["run", "jobs.toml", "--on", "slurm", "--time", "20m", "--output", str(result)]
-    with subprocess.Popen(
-        cluster.argv(*tare, *run, user=True), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as watch:
-        try:
-            cluster.wait_until(lambda: bool(outcomes(result)) or watch.poll() is not None, 120)
-            assert watch.poll() is None, watch.communicate()[0]
-            first = min(JobsFolder(ResultFolder(result)).elements())
-            assert cluster.run("scancel", first, user=True).returncode == 0
-            said, _ = watch.communicate(timeout=240)
-        finally:
-            watch.kill()
-    assert watch.returncode == 0, said
-    measured = outcomes(result)
-    assert [outcome.status for outcome in measured] == [Status.OK] * 6, said
+def test_a_submitted_campaign_is_measured_by_its_job(
+    cluster: Cluster, image: Image, tmp_path: Path
+) -> None:
+    text = CAMPAIGN.format(home=tmp_path)
+    (tmp_path / "jobs.toml").write_text(text)
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "images").symlink_to(image.root.parent.parent)
+    variables = [f"TARE_STATE={tmp_path}/state"]
+    tare = ["env", "-C", str(tmp_path), *variables, sys.executable, "-P", "-m", "tare"]
+    done = cluster.run(*tare, "run", "jobs.toml", "--on", "slurm", "--output", "result", timeout_s=240)
+    assert done.returncode == 0, done.stderr
+    measured = read_journal(tmp_path / "result" / "journal").outcomes
+    assert [outcome.status for outcome in measured] == [Status.OK] * 3, done.stderr
     assert set(Counter(outcome.trial.identity for outcome in measured).values()) == {1}
-    elements = JobsFolder(ResultFolder(result)).elements()
-    assert elements[first].stopped or elements[first].complete is False
-    assert len(elements) == 3, "the cancelled one's block took a further job"
-    assert list((home / "far" / "nodes").iterdir()) == []
+    elements = JobsFolder(ResultFolder(tmp_path / "result")).elements()
+    assert [element.trials for element in elements.values()] == [3]
