@@ -17,7 +17,7 @@ from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.shares import Share
 from tare.submission.folder import Element, JobsFolder
-from tare.submission.scheduler import Job, Phase
+from tare.submission.scheduler import Job, JobPhase
 
 BEGUN = new_element("7_0", {"SLURM_JOB_NODELIST": "n[1-2]"})
 
@@ -25,11 +25,11 @@ BEGUN = new_element("7_0", {"SLURM_JOB_NODELIST": "n[1-2]"})
 def queue_of(jobs: JobsFolder) -> FakeQueue:
     """A queue in which another job of the result waits."""
     queue = FakeQueue(jobs, lambda _: None)
-    queue.listed["7_1"] = Job(identity="7_1", phase=Phase.QUEUED)
+    queue.listed["7_1"] = Job(identity="7_1", phase=JobPhase.QUEUED)
     return queue
 
 
-def phase_of_rest(queue: FakeQueue) -> Phase:
+def phase_of_rest(queue: FakeQueue) -> JobPhase:
     return queue.listed["7_1"].phase
 
 
@@ -49,7 +49,7 @@ def ended(tmp_path: Path, error: BaseException) -> Element:
     else:
         with pytest.raises(type(error)):
             measured_block(raising(error), jobs, BEGUN, queue)
-    assert queue.listed["7_1"].phase is Phase.QUEUED, "the others try the block"
+    assert queue.listed["7_1"].phase is JobPhase.QUEUED, "the others try the block"
     return jobs.elements()["7_0"]
 
 
@@ -62,10 +62,10 @@ def test_the_job_that_leaves_nothing_to_run_cancels_the_rest(tmp_path: Path) -> 
     assert measured_block(lambda: request, jobs, BEGUN, queue) == 0
     first = jobs.elements()["7_0"]
     assert (first.trials, first.complete, first.why, first.nodes) == (3, False, None, "n[1-2]")
-    assert phase_of_rest(queue) is Phase.QUEUED
+    assert phase_of_rest(queue) is JobPhase.QUEUED
     assert measured_block(lambda: request, jobs, replace(BEGUN, identity="7_1"), queue) == 0
     assert jobs.elements()["7_1"].complete
-    assert phase_of_rest(queue) is Phase.CANCELLED
+    assert phase_of_rest(queue) is JobPhase.CANCELLED
     assert request.folder.report.is_file()
 
 

@@ -16,7 +16,7 @@ from tare.journal.reader import read_journal
 from tare.journal.result import ResultFolder
 from tare.records import Status
 from tare.submission.folder import JobsFolder
-from tare.submission.scheduler import Phase, Submission, Wish
+from tare.submission.scheduler import JobPhase, Submission, Wish
 from tare.submission.slurm import Slurm, node_size
 
 pytestmark = [
@@ -48,21 +48,23 @@ def test_slurm_itself_submits_lists_and_cancels(
     assert node_size(None, 4)[0] >= 1
     array = slurm.submit(Submission(name=name, count=2, script=script, logs=cluster.folder, wish=wish))
 
-    def phases() -> dict[str, Phase]:
+    def phases() -> dict[str, JobPhase]:
         return {job.identity: job.phase for job in slurm.jobs(name)}
 
-    cluster.wait_until(lambda: phases() == {f"{array}_0": Phase.RUNNING, f"{array}_1": Phase.QUEUED}, 60)
+    cluster.wait_until(
+        lambda: phases() == {f"{array}_0": JobPhase.RUNNING, f"{array}_1": JobPhase.QUEUED}, 60
+    )
     slurm.cancel(name, queued_only=True)
-    cluster.wait_until(lambda: phases() == {f"{array}_0": Phase.RUNNING, f"{array}_1": Phase.CANCELLED}, 60)
+    cluster.wait_until(
+        lambda: phases() == {f"{array}_0": JobPhase.RUNNING, f"{array}_1": JobPhase.CANCELLED}, 60
+    )
     slurm.cancel(name)
-    cluster.wait_until(lambda: set(phases().values()) == {Phase.CANCELLED}, 60)
+    cluster.wait_until(lambda: set(phases().values()) == {JobPhase.CANCELLED}, 60)
 
 
 @pytest.mark.timeout(280)
 @pytest.mark.usefixtures("image")
-def test_a_submitted_campaign_is_measured_by_its_job(
-    cluster: Cluster, image: Image, tmp_path: Path
-) -> None:
+def test_a_submitted_campaign_is_measured_by_its_job(cluster: Cluster, image: Image, tmp_path: Path) -> None:
     text = CAMPAIGN.format(home=tmp_path)
     (tmp_path / "jobs.toml").write_text(text)
     (tmp_path / "state").mkdir()

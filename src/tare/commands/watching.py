@@ -9,9 +9,9 @@ from tare.commands.audience import Progress
 from tare.commands.submitted import said_of_jobs
 from tare.drawing.words import counted
 from tare.errors import HostError, InputError, TareError
-from tare.measure.left import Standing
+from tare.measure.left import ResultProgress
 from tare.submission.folder import Element, JobsFolder, with_array
-from tare.submission.scheduler import Job, Phase, Scheduler, SilentError, Submission
+from tare.submission.scheduler import Job, JobPhase, Scheduler, SilentError, Submission
 
 _POLL_S = 5.0
 _FRUITLESS = 3
@@ -21,13 +21,13 @@ _FRUITLESS = 3
 class JobsProgress(Progress):
     """The line of progress of a run that other hosts do: what the jobs are doing, beside how far the result is."""
 
-    def begins_with(self, standing: Standing | None) -> None:
+    def begins_with(self, standing: ResultProgress | None) -> None:
         """What was measured before is counted, and not said again."""
         if standing is not None:
             self._ended, self._left = standing.measured_trials, standing.trials
             self._spent_s = sum(outcome.elapsed_s for outcome in standing.outcomes)
 
-    def goes_on(self, words: str, standing: Standing | None) -> None:
+    def goes_on(self, words: str, standing: ResultProgress | None) -> None:
         """``words``: of the jobs now; ``standing``: ``None`` until the first job has begun the result."""
         changed = words != self._trial
         if standing is not None:
@@ -47,7 +47,7 @@ class Watch:
 
     jobs: JobsFolder
     scheduler: Scheduler
-    standing: Callable[[], Standing | None]
+    standing: Callable[[], ResultProgress | None]
     """How far the result is; ``None`` until it was begun."""
     blocks: int
     """Number of jobs to submit as long as the result was not begun."""
@@ -114,12 +114,12 @@ class Watch:
     def _cancel_rest(self, live: Sequence[Job]) -> None:
         """Cancel the queued ones, and return with the last one at the end."""
         try:
-            if any(job.phase is Phase.QUEUED for job in live):
+            if any(job.phase is JobPhase.QUEUED for job in live):
                 self.scheduler.cancel(self.jobs.asked().name, queued_only=True)
         except SilentError:
             pass  # they will find nothing to do
 
-    def _go_on(self, listed: Sequence[Job], now: Standing | None) -> bool:
+    def _go_on(self, listed: Sequence[Job], now: ResultProgress | None) -> bool:
         """After the end of all jobs with trials left: submit more; ``False`` if the budget allows none."""
         elements = [
             element for element in self.jobs.elements().values() if _array(element.identity) in self._arrays
@@ -157,9 +157,9 @@ class Watch:
         array, count = list(self.jobs.asked().arrays.items())[-1]
         last = f"{array}_{count - 1}"
         phase = next((job.phase for job in listed if job.identity == last), None)
-        return phase is Phase.CANCELLED or (phase is None and last not in self.jobs.elements())
+        return phase is JobPhase.CANCELLED or (phase is None and last not in self.jobs.elements())
 
-    def _submit(self, now: Standing | None) -> str:
+    def _submit(self, now: ResultProgress | None) -> str:
         asked = self.jobs.asked()
         count = self.blocks if now is None else now.left_blocks
         self._seen = now.measured_trials if now else 0
@@ -198,7 +198,7 @@ def _end_said(listed: Sequence[Job], last: Element | None) -> str:
     if last is None:
         return "no job began"
     job = next((job for job in listed if job.identity == last.identity), None)
-    if job is not None and job.phase is Phase.LOST:
+    if job is not None and job.phase is JobPhase.LOST:
         return f"job {last.identity} was lost ({job.reason}, on {last.nodes or last.host})"
     if last.why:
         return f"job {last.identity} ended: {last.why}"

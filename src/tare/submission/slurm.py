@@ -12,7 +12,7 @@ from datetime import datetime
 from tare.errors import HostError, InputError, NodeError
 from tare.host import process
 from tare.host.process import Completed
-from tare.submission.scheduler import Job, Phase, SilentError, Submission
+from tare.submission.scheduler import Job, JobPhase, SilentError, Submission
 from tare.units import MEBIBYTE
 
 _COMMAND_LIMIT_S = 200.0
@@ -128,7 +128,7 @@ def _time(time_s: float | None) -> str | None:
     return None if time_s is None else str(max(1, math.ceil(time_s / 60)))
 
 
-def parse_jobs(text: str) -> Iterator[Job]:
+def parse_jobs(text: str) -> Iterator[QueuedJob]:
     """The lines of squeue(1) in the form of ``_FIELDS``; ``HostError`` for any other."""
     for line in filter(None, text.splitlines()):
         fields = line.split("|", 4)
@@ -143,14 +143,14 @@ def parse_jobs(text: str) -> Iterator[Job]:
         )
 
 
-def _phase(state: str) -> Phase:
+def _phase(state: str) -> JobPhase:
     if state in _QUEUED:
-        return Phase.QUEUED
+        return JobPhase.QUEUED
     if state in _RUNNING:
-        return Phase.RUNNING
+        return JobPhase.RUNNING
     if state == "CANCELLED":
-        return Phase.CANCELLED
-    return Phase.LOST if state in _LOST else Phase.ENDED
+        return JobPhase.CANCELLED
+    return JobPhase.LOST if state in _LOST else JobPhase.ENDED
 
 
 def _reason(state: str, reason: str) -> str | None:
