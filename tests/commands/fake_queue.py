@@ -8,7 +8,7 @@ from dataclasses import replace
 from tare.commands.element import new_element
 from tare.measure.left import ResultProgress
 from tare.submission.folder import Asked, Element, JobsFolder
-from tare.submission.scheduler import Job, JobPhase, SilentError, Submission, Wish
+from tare.submission.scheduler import QueuedJob, JobPhase, SilentError, Submission, Wish
 
 NAME = "tare-fake"
 TRIALS_PER_BLOCK = 3
@@ -22,7 +22,7 @@ class FakeQueue:
         self.folder = jobs
         self.job = job
         self.fates = list(fates)
-        self.listed: dict[str, Job] = {}
+        self.listed: dict[str, QueuedJob] = {}
         self.counts: list[int] = []
         jobs.path.mkdir(parents=True)
         jobs.keep(Asked(scheduler="slurm", name=NAME, wish=Wish(nodes=2), argv=("tare",), arrays={}))
@@ -32,10 +32,10 @@ class FakeQueue:
         array = str(len(self.counts))
         for element in range(submission.count):
             identity = f"{array}_{element}"
-            self.listed[identity] = Job(identity=identity, phase=JobPhase.QUEUED, reason="Priority")
+            self.listed[identity] = QueuedJob(identity=identity, phase=JobPhase.QUEUED, reason="Priority")
         return array
 
-    def jobs(self, name: str) -> Sequence[Job]:
+    def jobs(self, name: str) -> Sequence[QueuedJob]:
         assert name == NAME
         if self.counts and self.fates[:1] == ["silent"]:
             self.fates.pop(0)
@@ -43,7 +43,7 @@ class FakeQueue:
         if running := self._first(JobPhase.RUNNING):
             self._end(running, self._run(running))
         elif queued := self._first(JobPhase.QUEUED):
-            self.listed[queued] = Job(identity=queued, phase=JobPhase.RUNNING, nodes="n[1-2]")
+            self.listed[queued] = QueuedJob(identity=queued, phase=JobPhase.RUNNING, nodes="n[1-2]")
         return list(self.listed.values())
 
     def cancel(self, name: str, *, queued_only: bool = False) -> None:
@@ -70,7 +70,7 @@ class FakeQueue:
 
     def _end(self, identity: str, phase: JobPhase) -> None:
         reason = "NODE_FAIL" if phase is JobPhase.LOST else None
-        self.listed[identity] = Job(identity=identity, phase=phase, reason=reason, nodes="n[1-2]")
+        self.listed[identity] = QueuedJob(identity=identity, phase=phase, reason=reason, nodes="n[1-2]")
 
 
 class FakeResult:

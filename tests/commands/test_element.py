@@ -17,7 +17,7 @@ from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.shares import Share
 from tare.submission.folder import Element, JobsFolder
-from tare.submission.scheduler import Job, JobPhase
+from tare.submission.scheduler import QueuedJob, JobPhase
 
 BEGUN = new_element("7_0", {"SLURM_JOB_NODELIST": "n[1-2]"})
 
@@ -25,7 +25,7 @@ BEGUN = new_element("7_0", {"SLURM_JOB_NODELIST": "n[1-2]"})
 def queue_of(jobs: JobsFolder) -> FakeQueue:
     """A queue in which another job of the result waits."""
     queue = FakeQueue(jobs, lambda _: None)
-    queue.listed["7_1"] = Job(identity="7_1", phase=JobPhase.QUEUED)
+    queue.listed["7_1"] = QueuedJob(identity="7_1", phase=JobPhase.QUEUED)
     return queue
 
 

@@ -9,7 +9,7 @@ from tare.drawing.words import counted
 from tare.errors import HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.submission.folder import Element, JobsFolder
-from tare.submission.scheduler import Job, JobPhase, Scheduler, SilentError
+from tare.submission.scheduler import QueuedJob, JobPhase, Scheduler, SilentError
 from tare.submission.slurm import Slurm
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _said_of_records(elements: Iterable[Element]) -> str:
     )
 
 
-def said_of_jobs(listed: Sequence[Job]) -> str:
+def said_of_jobs(listed: Sequence[QueuedJob]) -> str:
     """Such as ``"job 12_3 runs on n[1-2], 6 are queued"``."""
     running = [f"job {job.identity} runs on {job.nodes}" for job in listed if job.phase is JobPhase.RUNNING]
     queued = [job for job in listed if job.phase is JobPhase.QUEUED]

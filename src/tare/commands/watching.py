@@ -11,7 +11,7 @@ from tare.drawing.words import counted
 from tare.errors import HostError, InputError, TareError
 from tare.measure.left import ResultProgress
 from tare.submission.folder import Element, JobsFolder, with_array
-from tare.submission.scheduler import Job, JobPhase, Scheduler, SilentError, Submission
+from tare.submission.scheduler import QueuedJob, JobPhase, Scheduler, SilentError, Submission
 
 _POLL_S = 5.0
 _FRUITLESS = 3
@@ -95,7 +95,7 @@ class Watch:
                     return
             self.sleep(_POLL_S)
 
-    def _listed(self) -> Sequence[Job] | None:
+    def _listed(self) -> Sequence[QueuedJob] | None:
         """``None``, said once, as long as the scheduler does not answer: its jobs go on without it."""
         try:
             listed = self.scheduler.jobs(self.jobs.asked().name)
@@ -111,7 +111,7 @@ class Watch:
         self._silent = False
         return listed
 
-    def _cancel_rest(self, live: Sequence[Job]) -> None:
+    def _cancel_rest(self, live: Sequence[QueuedJob]) -> None:
         """Cancel the queued ones, and return with the last one at the end."""
         try:
             if any(job.phase is JobPhase.QUEUED for job in live):
@@ -119,7 +119,7 @@ class Watch:
         except SilentError:
             pass  # they will find nothing to do
 
-    def _go_on(self, listed: Sequence[Job], now: ResultProgress | None) -> bool:
+    def _go_on(self, listed: Sequence[QueuedJob], now: ResultProgress | None) -> bool:
         """After the end of all jobs with trials left: submit more; ``False`` if the budget allows none."""
         elements = [
             element for element in self.jobs.elements().values() if _array(element.identity) in self._arrays
@@ -140,7 +140,7 @@ class Watch:
         self.progress.says(f"{_end_said(listed, last)}, with trials left: {words}")
         return True
 
-    def _why_stop(self, listed: Sequence[Job], last: Element | None) -> TareError | None:
+    def _why_stop(self, listed: Sequence[QueuedJob], last: Element | None) -> TareError | None:
         """Where further jobs would do the same, or where somebody does not want them."""
         if last is not None and last.wrong_input:
             where = f"job {last.identity} on {last.nodes or last.host}"
@@ -152,7 +152,7 @@ class Watch:
             )
         return None
 
-    def _is_cancelled(self, listed: Sequence[Job]) -> bool:
+    def _is_cancelled(self, listed: Sequence[QueuedJob]) -> bool:
         """Whether the last job of all was: whoever cancels another one has the rest go on."""
         array, count = list(self.jobs.asked().arrays.items())[-1]
         last = f"{array}_{count - 1}"
@@ -193,7 +193,7 @@ def _array(identity: str) -> str:
     return identity.partition("_")[0]
 
 
-def _end_said(listed: Sequence[Job], last: Element | None) -> str:
+def _end_said(listed: Sequence[QueuedJob], last: Element | None) -> str:
     """How the last job ended, as the scheduler or it itself says."""
     if last is None:
         return "no job began"

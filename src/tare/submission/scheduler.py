@@ -73,7 +73,7 @@ class Scheduler(Protocol):
         """The identity of the array; ``HostError`` if the scheduler refuses it."""
         ...
 
-    def jobs(self, name: str) -> Sequence[Job]:
+    def jobs(self, name: str) -> Sequence[QueuedJob]:
         """This user's jobs of that name, as far as the scheduler remembers ended ones; ``SilentError``."""
         ...
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from tare.errors import HostError, InputError, NodeError
 from tare.host import process
 from tare.host.process import Completed
-from tare.submission.scheduler import Job, JobPhase, SilentError, Submission
+from tare.submission.scheduler import QueuedJob, JobPhase, SilentError, Submission
 from tare.units import MEBIBYTE
 
 _COMMAND_LIMIT_S = 200.0
@@ -57,7 +57,7 @@ class Slurm:
             raise HostError(f"Slurm refuses the jobs: {_said(done)}; {_remedy(done)}")
         return done.stdout.strip().partition(";")[0]
 
-    def jobs(self, name: str) -> Sequence[Job]:
+    def jobs(self, name: str) -> Sequence[QueuedJob]:
         """As squeue(1) lists them; ended ones for some minutes (MinJobAge of slurm.conf(5))."""
         done = _asked(
             (
@@ -135,7 +135,7 @@ def parse_jobs(text: str) -> Iterator[QueuedJob]:
         if len(fields) != 5:  # noqa: PLR2004 - the number of _FIELDS
             raise HostError(f"squeue printed a line that Tare does not understand: {line!r}")
         array, element, state, nodes, reason = (field.strip() for field in fields)
-        yield Job(
+        yield QueuedJob(
             identity=array if element in _IS_NO_STATE else f"{array}_{element}",
             phase=_phase(state),
             reason=_reason(state, reason),
