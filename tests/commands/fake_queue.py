@@ -8,7 +8,7 @@ from dataclasses import replace
 from tare.commands.element import new_element
 from tare.measure.left import ResultProgress
 from tare.submission.folder import Asked, Element, JobsFolder
-from tare.submission.scheduler import QueuedJob, JobPhase, SilentError, Submission, Wish
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission, Wish
 
 NAME = "tare-fake"
 TRIALS_PER_BLOCK = 3

@@ -17,7 +17,7 @@ from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.shares import Share
 from tare.submission.folder import Element, JobsFolder
-from tare.submission.scheduler import QueuedJob, JobPhase
+from tare.submission.scheduler import JobPhase, QueuedJob
 
 BEGUN = new_element("7_0", {"SLURM_JOB_NODELIST": "n[1-2]"})
 

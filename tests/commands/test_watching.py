@@ -16,7 +16,7 @@ from tare.commands.watching import JobsProgress, Watch
 from tare.errors import HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.submission.folder import JobsFolder
-from tare.submission.scheduler import QueuedJob, JobPhase
+from tare.submission.scheduler import JobPhase, QueuedJob
 
 
 class Watched:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.errors import HostError, InputError
-from tare.submission.scheduler import QueuedJob, JobPhase, SilentError, Submission, Wish
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission, Wish
 from tare.submission.slurm import (
     Slurm,
     last_end_s,

@@ -11,7 +11,7 @@ from tare.drawing.words import counted
 from tare.errors import HostError, InputError, TareError
 from tare.measure.left import ResultProgress
 from tare.submission.folder import Element, JobsFolder, with_array
-from tare.submission.scheduler import QueuedJob, JobPhase, Scheduler, SilentError, Submission
+from tare.submission.scheduler import JobPhase, QueuedJob, Scheduler, SilentError, Submission
 
 _POLL_S = 5.0
 _FRUITLESS = 3

@@ -12,7 +12,7 @@ from datetime import datetime
 from tare.errors import HostError, InputError, NodeError
 from tare.host import process
 from tare.host.process import Completed
-from tare.submission.scheduler import QueuedJob, JobPhase, SilentError, Submission
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission
 from tare.units import MEBIBYTE
 
 _COMMAND_LIMIT_S = 200.0

@@ -100,7 +100,7 @@ class Ssh(Provider):
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         for far in Far.all(self._options or {}):
-            with _preparing, opened(far) as channel:
+            with _preparing_on(far), opened(far) as channel:
                 carry(far, channel, image_root, image_digest)
                 options = dict(far.options_below)
                 channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
@@ -207,8 +207,12 @@ class _Running:
 
 
 _running: dict[str, _Running] = {}
-_preparing = threading.Lock()
-"""Environments are prepared in parallel; two on one host want the same image."""
+_preparing: dict[Far, threading.Lock] = {}
+
+
+def _preparing_on(far: Far) -> threading.Lock:
+    """Environments are prepared in parallel; two on one host want the same image."""
+    return _preparing.setdefault(far.way, threading.Lock())
 
 
 def _probed(far: Far) -> Probe:
