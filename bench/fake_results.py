@@ -15,7 +15,6 @@ from tare.environments.fake import Fake
 from tare.journal.lines import first_link, seal
 from tare.journal.reader import campaign_digest
 from tare.journal.result import ResultFolder
-from tare.measure.signals import FAMILIES
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_trials
 from tare.records import (
@@ -36,6 +35,7 @@ from tare.records import (
     Trial,
     Workload,
 )
+from tare.signals import FAMILIES
 
 _LOSSES = (0.0, 0.004, 0.01, 0.02, 0.035, 0.05, 0.08, 0.12, 0.2, 0.35)
 _NOISE = 0.02

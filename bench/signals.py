@@ -18,12 +18,12 @@ from tare.host.facts import online_processors
 from tare.host.paths import nodes_directory
 from tare.image.store import find_image
 from tare.measure.running import NodeTimes, running_nodes
-from tare.measure.signals import FAMILIES
-from tare.measure.signals.place import place_of
-from tare.measure.signals.watch import watched_signals
 from tare.network import plan_networks
 from tare.nodes.provider import Node, NodeSpec
 from tare.records import NATIVE, NetworkKind
+from tare.signals import FAMILIES
+from tare.signals.place import place_of
+from tare.signals.watch import watched_signals
 
 MOST_MS = 2.0
 

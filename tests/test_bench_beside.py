@@ -56,11 +56,11 @@ def test_streams_of_another_size_are_not_compared(monkeypatch: pytest.MonkeyPatc
     text = (OUTPUTS / "one-rank" / "hpccoutf.txt").read_text()
     monkeypatch.setattr(memory, "_stream_sections", lambda _: text)
     with pytest.raises(AssertionError):
-        memory.theirs(tmp_path)
+        memory.their_figures(tmp_path)
 
 
 def test_the_better_of_hpccs_two_streams_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = (OUTPUTS / "one-rank" / "hpccoutf.txt").read_text().replace("333333,", "5636181,")
     monkeypatch.setattr(memory, "_stream_sections", lambda _: text)
-    time_s = memory.theirs(tmp_path)["triad over 3 arrays of 43 MiB"]
+    time_s = memory.their_figures(tmp_path)["triad over 3 arrays of 43 MiB"]
     assert time_s == pytest.approx(3 * 43 * 2**20 / 29.0306e9)

@@ -14,10 +14,10 @@ import pytest
 
 from tare.environments import PROVIDERS
 from tare.host.facts import memory_byte
-from tare.plan.campaign import resolve
 from tare.plan.source import preset_names
 from tare.plan.trials import plan_trials
 from tests.conftest import REPOSITORY
+from tests.plan.preset_hosts import resolved_preset
 
 SPDX = re.compile(r"(#|//|/\*|\{#)-? SPDX-License-Identifier: Apache-2\.0")
 SOURCES = {".py", ".cpp", ".hpp", ".toml", ".sh", ".cmake", ".css", ".j2"}
@@ -136,7 +136,7 @@ def test_no_line_ends_in_spaces_and_every_file_ends_with_a_line_end() -> None:
 
 @pytest.mark.parametrize("preset", preset_names())
 def test_every_preset_can_be_planned_here(preset: str) -> None:
-    campaign = resolve(preset, host_processors=64, host_memory_byte=max(memory_byte(), 1 << 36))
+    campaign = resolved_preset(preset, processors=64, memory_byte=max(memory_byte(), 1 << 36))
     trials = plan_trials(campaign, 1)
     assert len(trials) >= 3
     assert {trial.environment.technology for trial in trials} <= set(PROVIDERS)

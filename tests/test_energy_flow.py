@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 
 from tare.host.energy import PACKAGE
-from tare.measure.signals import FAMILIES
-from tare.measure.signals.family import TextSource
-from tare.measure.signals.hardware import Energy, WrappingCounter
-from tare.measure.signals.place import Place
 from tare.pipeline import run_campaign
 from tare.records import Analysis, Turns, Way, Workload
 from tare.report.brief import print_brief
+from tare.signals import FAMILIES
+from tare.signals.family import TextSource
+from tare.signals.hardware import Energy, WrappingCounter
+from tare.signals.place import Place
 from tests.fake_campaign import Listener, fake_campaign, fake_request
 
 

@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,9 +68,16 @@ def make_key(path: Path) -> str:
 
 @contextmanager
 def running_sshd(
-    folder: Path, *further_lines: str, address: str = _LOOPBACK, namespace: Path | None = None
+    folder: Path,
+    *further_lines: str,
+    address: str = _LOOPBACK,
+    namespace: Path | None = None,
+    before: Sequence[str] = (),
 ) -> Iterator[Sshd]:
-    """With these lines more in its configuration; in the network namespace that a file holds, if one is given."""
+    """With these lines more in its configuration; in the network namespace that a file holds, if one is given.
+
+    ``before``: the words before its own that start it.
+    """
     assert SSHD is not None, "apt-get install openssh-server"
     folder.mkdir()
     host_key = make_key(folder / "host_key")
@@ -80,8 +87,8 @@ def running_sshd(
     (folder / "sshd_config").write_text(configuration + "".join(f"{line}\n" for line in further_lines))
     made = _PRIVILEGE_SEPARATION.exists()
     _PRIVILEGE_SEPARATION.mkdir(exist_ok=True, mode=0o755)
-    argv = [] if namespace is None else ["nsenter", f"--net={namespace}"]
-    argv += [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")]
+    enter = [] if namespace is None else ["nsenter", f"--net={namespace}"]
+    argv = [*enter, *before, SSHD, "-D", "-e", "-f", str(folder / "sshd_config")]
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.environments.loopback_sshd import Sshd
+from tests.environments.loopback_sshd import Sshd, running_sshd
 
 from tare.errors import HostError
 from tare.host.facts import memory_byte, online_processors
@@ -33,7 +33,9 @@ def hosts(sshd: Sshd, far: Path, tmp_path: Path) -> tuple[NamedHost, ...]:
     )
 
 
-def outcome(image: Image, hosts: tuple[NamedHost, ...], raw: Path, technology: str, layout: str) -> Outcome:
+def outcome(
+    image: Image, hosts: tuple[NamedHost, ...], raw: Path, technology: str, layout: str, *, mpi: bool = True
+) -> Outcome:
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
@@ -49,7 +51,7 @@ def outcome(image: Image, hosts: tuple[NamedHost, ...], raw: Path, technology: s
         environment=Environment(name=technology, technology=technology),
         replicate=0,
         layout=Layout.parse(layout),
-        workload=Workload(name="w", kind="command", options={"argv": ["hostname"], "mpi": True}),
+        workload=Workload(name="w", kind="command", options={"argv": ["hostname"], "mpi": mpi}),
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
         hosts=tuple(host.name for host in hosts),
     )
@@ -67,6 +69,11 @@ def test_native_and_environment_are_both_on_the_hosts(
     ranks = (tmp_path / "raw" / "b000-t" / "i0.stdout").read_text().split()
     assert (len(ranks), len(set(ranks))) == (4, names)
     assert done.facts["host"].count("by ssh") == 1  # as both have one name
+    for clock in done.host_clocks.values():
+        assert clock.offset_s == pytest.approx(0.0, abs=clock.bound_s)  # both are this host
+    for own in done.host_signals.values():
+        assert {"host_switches", "minor_faults"} <= {signal.name for signal in own.signals}
+    assert set(done.host_clocks) == set(done.host_signals) == {"one", "two"}
     assert list((far / "nodes").iterdir()) == []
 
 
@@ -87,3 +94,23 @@ def test_hosts_that_do_not_answer_are_all_named(hosts: tuple[NamedHost, ...]) ->
 def test_the_loopback_is_no_network_between_hosts(hosts: tuple[NamedHost, ...]) -> None:
     reached = reach(hosts)
     assert common_subnet(reached.values()) is None  # both are this host, with the same addresses
+
+
+def test_a_host_whose_clock_is_three_seconds_ahead_is_known_and_starts_with_the_others(
+    image: Image, hosts: tuple[NamedHost, ...], tmp_path: Path, far: Path
+) -> None:
+    """Its sshd is in a time namespace of its own, whose clock is as good as another host's."""
+    shifted = ("unshare", "--time", "--monotonic", "3", "--boottime", "3")
+    with running_sshd(tmp_path / "ahead", before=shifted) as sshd:
+        ahead = NamedHost(name="ahead", address="127.0.0.1", ssh_options=tuple(sshd.options), state=str(far))
+        done = outcome(image, (hosts[0], ahead), tmp_path / "raw", "native", "2c1p2i on 2", mpi=False)
+    assert (done.status, done.reason) == (Status.OK, None)
+    for name, offset_s in (("one", 0.0), ("ahead", 3.0)):
+        clock = done.host_clocks[name]
+        assert clock.bound_s is not None
+        assert clock.offset_s == pytest.approx(offset_s, abs=clock.bound_s)
+        assert clock.bound_s <= clock.least_round_trip_s
+    assert done.barrier_skew_s is not None
+    assert done.barrier_skew_bound_s is not None
+    assert 0 < done.barrier_skew_bound_s < 1.0
+    assert done.barrier_skew_s < 1.0

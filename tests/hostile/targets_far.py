@@ -5,7 +5,9 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from tare.environments.ssh import _Probed, _Running, connection, files
@@ -82,9 +84,8 @@ class _Told(Channel):
     """A channel of which everything has arrived already."""
 
     def __init__(self, said: bytes) -> None:
-        self._far = Far(host="far")
+        self._begin(Far(host="far"))
         self._received = bytearray(said)
-        self._asked = 0
 
     def _receive(self, _deadline: float) -> None:
         raise NodeError("nothing more arrives")
@@ -97,9 +98,9 @@ def _answers(text: bytes) -> None:
     channel = _Told(text)
     channel.greeting = channel._greeted()
     channel.ask("probe").told(_Probed)
-    running = _Running(channel._far, channel, Path("/nowhere"))
+    running = _running(channel)
     running.start(described())
-    group = FarGroup(channel)
+    group = FarGroup(partial(channel.ask, node="tare-1"))
     group.settings()
     group.cpu_s()
     group.memory_kills()
@@ -107,10 +108,14 @@ def _answers(text: bytes) -> None:
     _fetched(channel)
 
 
+def _running(channel: Channel) -> _Running:
+    return _Running(channel._far, SimpleNamespace(channel=channel, lanes=None), "tare-1")  # type: ignore[arg-type]
+
+
 def _fetched(channel: Channel) -> None:
     folder = Path(tempfile.mkdtemp(prefix="tare-hostile-", dir=IN_MEMORY))
     try:
-        files.fetch(channel, folder, ["i0/stdout"])
+        files.fetch(partial(channel.ask, node="tare-1"), folder, ["i0/stdout"])
     finally:
         shutil.rmtree(folder)
 
@@ -132,10 +137,10 @@ def _one_answer(name: str) -> Any:
         if name == "probe":
             answer.told(_Probed)
         elif name == "start":
-            _Running(channel._far, channel, Path("/nowhere")).start(described())
+            _running(channel).start(described())
         elif name == "group":
-            FarGroup(channel).settings()
-            FarGroup(channel).cpu_s()
+            FarGroup(partial(channel.ask, node="tare-1")).settings()
+            FarGroup(partial(channel.ask, node="tare-1")).cpu_s()
         else:
             _fetched(channel)
 

@@ -21,12 +21,7 @@ from tare.measure.instances import record
 from tare.measure.node_pipe import NodePipe
 from tare.measure.observation import add_costs
 from tare.measure.parity import read_parity
-from tare.measure.signals import FAMILIES
-from tare.measure.signals.disks import Disks
-from tare.measure.signals.family import SignalFamily
-from tare.measure.signals.numa import near_line
-from tare.measure.signals.place import Place
-from tare.measure.signals.watch import Found, _figures
+from tare.measure.starts import StartOffset
 from tare.measure.steal import parse_schedstat
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.strace import parse_calls
@@ -34,6 +29,12 @@ from tare.measure.turns.slices import answer_of
 from tare.measure.verify_limits import _facts
 from tare.nodes.provider import Node
 from tare.records import Environment, Layout, Limits, Trial, Workload
+from tare.signals import FAMILIES
+from tare.signals.disks import Disks
+from tare.signals.family import SignalFamily
+from tare.signals.numa import near_line
+from tare.signals.place import Place
+from tare.signals.watch import Found, _figures
 from tests.conftest import REPOSITORY
 from tests.environments.environment_example import described
 from tests.hostile.target import Target
@@ -198,7 +199,7 @@ def _done(line: bytes) -> None:
     host_start_ns(said["start_ns"], _PROBES)
     attempt = _attempt()
     clocks = compare(said["start_ns"], said["end_ns"], _PROBES, _PROBES)
-    attempt.measured.gathered.runs = [record(0, said, clocks, 0.0, 1.0)]
+    attempt.measured.gathered.runs = [record(0, said, clocks, StartOffset(offset_s=0.0, bound_s=0.0), 1.0)]
     _journalled(attempt)
 
 

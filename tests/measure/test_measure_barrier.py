@@ -19,7 +19,7 @@ from tare.host.cgroups.freezer import Freezer, thaw_all
 from tare.measure import freezer_turns
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import host_ns
-from tare.measure.instances import start_offsets_s
+from tare.measure.starts import start_clocks, start_offsets
 from tare.measure.stopwatch import Stopwatch, go_together, wait_all
 
 SECOND = 10**9
@@ -105,7 +105,7 @@ def test_a_slow_way_into_a_node_delays_no_start(programs: Path) -> None:
         moment_ns = go_together(both, before)
         said = wait_all(both, 10.0)
     assert all(moment_ns <= words["start_ns"] for words in said)
-    assert max(start_offsets_s(said, before)) < 0.1
+    assert max(each.offset_s for each in start_offsets(said, start_clocks(before))) < 0.1
 
 
 def test_the_skew_is_from_program_to_program_and_not_from_word_to_word() -> None:
@@ -113,7 +113,8 @@ def test_the_skew_is_from_program_to_program_and_not_from_word_to_word() -> None
         {"start_ns": 5 * SECOND, "executed_ns": 5 * SECOND + 1_000_000},
         {"start_ns": 3605 * SECOND, "executed_ns": 3605 * SECOND + 4_000_000},
     ]
-    assert start_offsets_s(said, [[HOSTS_OWN], [HOUR_AHEAD]]) == pytest.approx([0.0, 0.003])
+    offsets = start_offsets(said, start_clocks([[HOSTS_OWN], [HOUR_AHEAD]]))
+    assert [each.offset_s for each in offsets] == pytest.approx([0.0, 0.003])
 
 
 def test_instances_that_take_turns_by_the_freezer_have_their_go_when_they_wake(

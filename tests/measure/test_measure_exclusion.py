@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.measure.exclusion import FOREIGN, Own, add_foreign_load, excluded
-from tare.measure.signals.family import SignalFamily
-from tare.measure.signals.place import Place
-from tare.measure.signals.processors import TICK_S, Processors
-from tare.measure.signals.watch import Found, SignalTexts, SignalWatch
 from tare.records import Exclude, Rule
+from tare.signals.family import SignalFamily
+from tare.signals.place import Place
+from tare.signals.processors import TICK_S, Processors
+from tare.signals.watch import Found, SignalTexts, SignalWatch
 
 TICKS = round(1 / TICK_S)
 

@@ -11,10 +11,10 @@ import tare.measure.exclusion as rules
 from tare.environments.fake import Fake
 from tare.measure.campaign import measure_campaign
 from tare.measure.exclusion import FOREIGN
-from tare.measure.signals import FAMILIES, UNREAD
 from tare.nodes.provider import Node
 from tare.pipeline import analyse_result
 from tare.records import PROGRAM, Analysis, Exclude, Rule, Status
+from tare.signals import FAMILIES, UNREAD
 
 pytestmark = pytest.mark.usefixtures("fake_image")
 BESIDE = {

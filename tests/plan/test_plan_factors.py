@@ -210,7 +210,8 @@ def test_an_explanation_turns_its_knob_at_one_level(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "levels", "said"),
     [
-        ("hosts", '["a", "b"]', "measure on each host and compare the results with `tare compare`"),
+        ("hosts", "[1, 2]", "needs hosts: name them by --hosts"),
+        ("host", '["a", "b"]', "a campaign's hosts take turns"),
         ("kernel", '["6.1", "6.6"]', "the host's kernel cannot vary within a campaign"),
         ("nodes", "[1, 2]", 'write key = "layout"'),
         ("processes", "[64, 128]", "protects the host"),

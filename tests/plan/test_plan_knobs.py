@@ -11,13 +11,13 @@ from tare.analyze.attribution.known import KNOWN
 from tare.causes import KNOWN_CAUSES
 from tare.environments import PROVIDERS
 from tare.errors import InputError
-from tare.measure.signals import FAMILIES
 from tare.plan.campaign import Campaign, load_preset
 from tare.plan.interventions import Choice, Parent, Toggle, folder_name, intervention_campaign
 from tare.plan.knob_turns import KnobSubject, Turned
 from tare.plan.knobs import KNOBS, knob_of, turned
 from tare.plan.trials import plan_trials
 from tare.records import Environment, Layout, Limits, NetworkKind, OptionValue, Storage
+from tare.signals import FAMILIES
 from tests.conftest import REPOSITORY
 
 LIMITS = Limits(memory_byte=1 << 30, shm_byte=1 << 20, cpu_quota=0.5, storage=Storage.DISK)

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.errors import JournalError
-from tare.plan.campaign import Campaign, resolve
+from tare.plan.campaign import Campaign
 from tare.plan.source import preset_names
 from tare.plan.trials import plan_block, plan_trials, refuse_misnamed, trial_identity
 from tare.records import NATIVE, Environment, HostLoad, Layout, Limits, Trial, Workload
+from tests.plan.preset_hosts import resolved_preset
 
 SEEDS = st.integers(min_value=0, max_value=2**63 - 1)
 
@@ -140,7 +141,7 @@ def test_cells_come_in_every_order_and_blocks_differ() -> None:
 
 @pytest.mark.parametrize("preset", preset_names())
 def test_every_trial_of_a_plan_has_the_name_that_fits_it(preset: str) -> None:
-    asked = resolve(preset, host_processors=64, host_memory_byte=1 << 40)
+    asked = resolved_preset(preset, processors=64, memory_byte=1 << 40)
     refuse_misnamed(plan_trials(asked, 1))
 
 

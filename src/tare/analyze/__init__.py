@@ -20,6 +20,9 @@ from tare.analyze.failing import failure_rates
 from tare.analyze.families import in_families
 from tare.analyze.foresight import expected_blocks, look_foresights
 from tare.analyze.geometric import across_workloads
+from tare.analyze.host_causes import host_excesses
+from tare.analyze.host_clocks import host_clock_summaries, start_skew
+from tare.analyze.host_effects import host_effects
 from tare.analyze.host_speeds import host_speeds
 from tare.analyze.imported import compare_imported
 from tare.analyze.judgement import verdict, verdicts
@@ -65,6 +68,9 @@ __all__ = [
     "explanations",
     "failure_rates",
     "helper_costs",
+    "host_clock_summaries",
+    "host_effects",
+    "host_excesses",
     "host_shares",
     "host_speeds",
     "in_families",
@@ -78,6 +84,7 @@ __all__ = [
     "scenes",
     "sharing_losses",
     "signal_tables",
+    "start_skew",
     "steadiness",
     "stopped_arms",
     "suspicions",

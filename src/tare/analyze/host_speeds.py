@@ -23,7 +23,7 @@ def host_speeds(outcomes: Sequence[Outcome]) -> tuple[HostSpeed, ...]:
     if len(hosts) < 2:  # noqa: PLR2004 - one host has nothing to be slower than
         return ()
     apart: dict[str, list[float]] = defaultdict(list)
-    for host, value in _apart(by_block):
+    for host, value in apart_from_others(by_block):
         apart[host].append(value)
     level = 1 - (1 - LEVEL) / len(apart)
     speeds = [_speed(host, values, level) for host, values in sorted(apart.items())]
@@ -41,8 +41,8 @@ def _log_times(outcomes: Sequence[Outcome]) -> Mapping[int, Mapping[str, float]]
     }
 
 
-def _apart(by_block: Mapping[int, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
-    """Host and ln(time) relative to the other hosts' median, in its block or, where blocks have one each, in all."""
+def apart_from_others(by_block: Mapping[int, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
+    """Host and value less the other hosts' median, in its block or, where blocks have one host each, in all."""
     together = [list(times.items()) for times in by_block.values() if len(times) > 1]
     everything = [entry for times in by_block.values() for entry in times.items()]
     for entries in together or [everything]:

@@ -182,4 +182,5 @@ def _loss(
         jain_index=median_estimate(summary.jain_indices) if summary.jain_indices else None,
         skew_s=median(summary.skews_s) if summary.skews_s else None,
         longest_skew_s=max(summary.skews_s, default=None),
+        skew_bound_s=summary.skew_bound_s,
     )

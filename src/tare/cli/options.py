@@ -92,3 +92,10 @@ Environments = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a run of more than ten minutes.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print every trial, and all tables.")]
+Hosts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOSTS",
+        help="Hosts for the nodes: root@host1,root@host2, or a file of [[host]] tables; here is this one.",
+    ),
+]

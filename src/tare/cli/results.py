@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tare.cli.options import Commands, Json, Output, Result, Seed
+from tare.cli.options import Commands, Hosts, Json, Output, Result, Seed
 
 app = Commands()
 
@@ -15,6 +15,7 @@ app = Commands()
 def plan(
     campaign: Annotated[str, typer.Argument(help="A preset or a campaign file.")] = "quick",
     seed: Seed = None,
+    hosts: Hosts = None,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -29,7 +30,7 @@ def plan(
     """Show what a campaign would run, and for how long."""
     from tare.commands.plan import run_plan
 
-    return run_plan(campaign, seed, as_json, history, pilot)
+    return run_plan(campaign, seed, as_json, history, pilot, hosts)
 
 
 @app.command()

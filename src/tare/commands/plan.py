@@ -25,7 +25,12 @@ _SHOWN_BLOCKS = 2
 
 
 def run_plan(
-    campaign: str, seed: int | None, as_json: bool, history: Path | None = None, pilot: bool = False
+    campaign: str,
+    seed: int | None,
+    as_json: bool,
+    history: Path | None = None,
+    pilot: bool = False,
+    hosts: str | None = None,
 ) -> ExitCode:
     """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError``.
 
@@ -37,7 +42,11 @@ def run_plan(
     from tare.plan.campaign import resolve, with_overrides
 
     asked = resolve(
-        campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte(), sizes=sizes
+        campaign,
+        host_processors=len(online_processors()),
+        host_memory_byte=memory_byte(),
+        sizes=sizes,
+        asked_hosts=hosts,
     )
     return show_plan(with_overrides(asked, seed=seed), as_json, history, pilot)
 
@@ -263,15 +272,23 @@ def _print_factors(campaign: Campaign) -> None:
 
 def _print_oversubscription(campaign: Campaign) -> None:
     """Say where nodes must share processors, which makes them slow in any environment."""
-    from tare.host.facts import online_processors
     from tare.measure.placement import sharing_said
 
-    here = len(online_processors())
+    here, where = _processors(campaign), " on each host" if campaign.hosts else ""
     for setting in campaign.settings:
         beside = setting.company.count * setting.layout.processors if setting.company else 0
-        wanted = setting.layout.total_processors + beside
+        wanted = setting.layout.as_native.processors + beside
         if wanted > here:
-            print(f"Oversubscribed: {setting}: {sharing_said(wanted, here)}.")
+            print(f"Oversubscribed{where}: {setting}: {sharing_said(wanted, here)}.")
+
+
+def _processors(campaign: Campaign) -> int:
+    """Of the smallest host that has nodes."""
+    from tare.host.facts import online_processors
+    from tare.measure.hosts import sizes
+
+    known = sizes(campaign.hosts).values()
+    return min((host.processors for host in known), default=len(online_processors()))
 
 
 def _print_precision(budget: BudgetPlan) -> None:

@@ -34,10 +34,27 @@ def run_campaign_command(
     campaign: str, output: Path | None, asked: "Overrides", image_name: str, shown: Shown
 ) -> ExitCode:
     """Run or continue; the answer goes to standard output, the report into the result folder."""
+    return run_and_show(
+        request_of(campaign, output, asked, image_name), shown, learn=_learn(campaign, asked.hosts)
+    )
+
+
+def request_of(campaign: str, output: Path | None, asked: "Overrides", image_name: str) -> Request:
+    """What the command line asks for; ``CampaignError``, ``InputError``, or ``HostError`` of the hosts."""
     if asked.more is not None and not ResultFolder(Path(campaign)).exists():
         raise InputError(f"--more: {one_line(campaign)} is no result; name the folder of a finished one")
-    chosen, folder = _campaign_and_folder(campaign, output)
-    chosen = with_overrides(
+    chosen, folder = _campaign_and_folder(campaign, output, asked.hosts)
+    return Request(
+        campaign=overridden(chosen, asked),
+        folder=folder,
+        image_name=image_to_go_on(image_name, _named(campaign)),
+        more=asked.more or 0,
+    )
+
+
+def overridden(chosen: Campaign, asked: "Overrides") -> Campaign:
+    """The campaign with what the command line sets; raises as ``with_overrides``."""
+    return with_overrides(
         chosen,
         blocks=asked.blocks,
         budget_s=budget_s(asked.budget),
@@ -46,13 +63,6 @@ def run_campaign_command(
         undecided_fails=asked.undecided_fails,
         user=asked.user,
     )
-    request = Request(
-        campaign=chosen,
-        folder=folder,
-        image_name=image_to_go_on(image_name, _named(campaign)),
-        more=asked.more or 0,
-    )
-    return run_and_show(request, shown, learn=_learn(campaign))
 
 
 def _named(campaign: str) -> ResultFolder:
@@ -61,10 +71,11 @@ def _named(campaign: str) -> ResultFolder:
     return ResultFolder(path.parent if path.name == CAMPAIGN_FILE else path)
 
 
-def _learn(campaign: str) -> str | None:
+def _learn(campaign: str, hosts: str | None) -> str | None:
     """The command that measures this host's noise for a preset or a file; ``None`` for a kept campaign."""
     kept = Path(campaign).name == CAMPAIGN_FILE or ResultFolder(Path(campaign)).exists()
-    return None if kept else f"tare plan {shlex.quote(campaign)} --pilot"
+    on = [] if hosts is None else ["--hosts", hosts]
+    return None if kept else shlex.join(["tare", "plan", campaign, *on, "--pilot"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +89,7 @@ class Overrides:
     undecided: str | None = None
     user: str | None = None
     more: int | None = None
+    hosts: str | None = None
 
     @property
     def undecided_fails(self) -> bool | None:
@@ -87,10 +99,15 @@ class Overrides:
         return None if self.undecided is None else self.undecided == "fail"
 
 
-def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, ResultFolder]:
+def _campaign_and_folder(
+    campaign: str, output: Path | None, hosts: str | None
+) -> tuple[Campaign, ResultFolder]:
     """Continue a result folder or repeat its kept campaign; anything else is a preset or a file."""
     folder = ResultFolder(Path(campaign))
-    if Path(campaign).name == CAMPAIGN_FILE:
+    is_kept = Path(campaign).name == CAMPAIGN_FILE
+    if hosts is not None and (is_kept or folder.exists()):
+        raise InputError(f"--hosts: {one_line(campaign)} has its hosts; name a preset or a campaign file")
+    if is_kept:
         kept = kept_campaign(ResultFolder(Path(campaign).parent))
         return kept, ResultFolder(output or new_folder(kept.name))
     if folder.exists():
@@ -100,7 +117,11 @@ def _campaign_and_folder(campaign: str, output: Path | None) -> tuple[Campaign, 
             )
         return kept_campaign(folder), folder
     chosen = resolve(
-        campaign, host_processors=len(online_processors()), host_memory_byte=memory_byte(), sizes=sizes
+        campaign,
+        host_processors=len(online_processors()),
+        host_memory_byte=memory_byte(),
+        sizes=sizes,
+        asked_hosts=hosts,
     )
     return chosen, ResultFolder(output or new_folder(chosen.name))
 
@@ -123,7 +144,6 @@ def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | N
     Without ``shown`` the caller prints its own output. ``learn``: the command to suggest for measuring this host's
     noise.
     """
-    from tare.commands import noise
     from tare.commands.audience import PilotProgress, Progress
     from tare.commands.slice_lengths import with_slices
     from tare.commands.ways import ways_said
@@ -146,21 +166,30 @@ def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | N
         print(f"interrupted{go_on}", file=sys.stderr)
         return ExitCode.INTERRUPTED
     progress.finish()
-    _show(analysis, request.folder, shown, compared=is_compared(analysis, request.campaign))
-    noise.keep(analysis, request.campaign, request.folder)
+    return concluded(analysis, request.campaign, request.folder, shown)
+
+
+def concluded(
+    analysis: Analysis, campaign: Campaign, folder: ResultFolder, shown: Shown | None = None
+) -> ExitCode:
+    """Write the report, print the answer and what ``--fail-if`` says; returns the exit code."""
+    from tare.commands import noise
+
+    _show(analysis, folder, shown, compared=is_compared(analysis, campaign))
+    noise.keep(analysis, campaign, folder)
     for decision in analysis.decisions:
         print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
-    return _exit_code(analysis, request)
+    return _exit_code(analysis, campaign, folder)
 
 
-def _exit_code(analysis: Analysis, request: Request) -> ExitCode:
+def _exit_code(analysis: Analysis, campaign: Campaign, folder: ResultFolder) -> ExitCode:
     """A failed trial comes first; a campaign without any comparison has not done its task."""
-    compared = is_compared(analysis, request.campaign)
+    compared = is_compared(analysis, campaign)
     if not compared:
-        print(f"tare: {uncompared_said(analysis, request.folder)}", file=sys.stderr)
+        print(f"tare: {uncompared_said(analysis, folder)}", file=sys.stderr)
     failed = any(outcome.status is Status.FAILED for outcome in analysis.outcomes)
     failed |= any(not run.ended_well for outcome in analysis.outcomes for run in outcome.instances)
-    if failed or fell_short(analysis, undecided_fails=request.campaign.undecided_fails):
+    if failed or fell_short(analysis, undecided_fails=campaign.undecided_fails):
         return ExitCode.FELL_SHORT
     return ExitCode.DONE if compared else ExitCode.CANNOT
 

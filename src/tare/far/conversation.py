@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from tare.untrusted import MOST_CHARACTERS, from_json, of_kind
 
-_ALIVE_EVERY_S = 60.0
+ALIVE_EVERY_S = 60.0
 _IN, _OUT = 0, 1
 _BLOCK_BYTE = 1 << 16
 _LARGEST_CONTENT_BYTE = 1 << 30
@@ -33,8 +33,15 @@ class EndOfConnectionError(Exception):
 class Conversation:
     """Questions in, answers out; ``EndOfConnectionError`` when it is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, reading: int = _IN, writing: int = _OUT) -> None:
+        """By these descriptors, which stay the caller's."""
+        self.reading, self._writing = reading, writing
         self._received = bytearray()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a further question has begun to arrive with the one before."""
+        return b"\n" in self._received
 
     def question(self) -> tuple[dict[str, Any], bytes]:
         """The next question, with the bytes after it."""
@@ -49,8 +56,20 @@ class Conversation:
         return fields, self._take(asked["size"])
 
     def say(self, fields: Mapping[str, Any], content: bytes = b"") -> None:
-        line = json.dumps({**fields, "size": len(content)}, default=str)
-        _write(line.encode() + b"\n" + content)
+        self.pass_on(message(fields, content))
+
+    def pass_on(self, whole: bytes) -> None:
+        """Say what somebody else has worded."""
+        left = memoryview(whole)
+        try:
+            while left:
+                left = left[os.write(self._writing, left) :]
+        except ConnectionError:
+            raise EndOfConnectionError from None
+
+    def show_life(self) -> None:
+        """Reveal a connection that has broken silently."""
+        self.pass_on(b"\n")
 
     def _take(self, size: int) -> bytes:
         taken = bytes(self._received[:size])
@@ -58,12 +77,20 @@ class Conversation:
         return taken
 
     def _receive(self) -> None:
-        while not select.select([_IN], [], [], _ALIVE_EVERY_S)[0]:
-            _write(b"\n")
-        chunk = os.read(_IN, _BLOCK_BYTE)
+        while not select.select([self.reading], [], [], ALIVE_EVERY_S)[0]:
+            self.show_life()
+        try:
+            chunk = os.read(self.reading, _BLOCK_BYTE)
+        except ConnectionError:
+            raise EndOfConnectionError from None
         if not chunk:
             raise EndOfConnectionError
         self._received.extend(chunk)
+
+
+def message(fields: Mapping[str, Any], content: bytes = b"") -> bytes:
+    """A question or an answer as it travels."""
+    return json.dumps({**fields, "size": len(content)}, default=str).encode() + b"\n" + content
 
 
 def _question(line: bytes) -> _Question:
@@ -75,12 +102,3 @@ def _question(line: bytes) -> _Question:
     if not 0 <= question["size"] <= _LARGEST_CONTENT_BYTE:
         raise EndOfConnectionError
     return question
-
-
-def _write(content: bytes) -> None:
-    left = memoryview(content)
-    try:
-        while left:
-            left = left[os.write(_OUT, left) :]
-    except BrokenPipeError:
-        raise EndOfConnectionError from None

@@ -18,6 +18,7 @@ _LONG = {
     "excerpt",
     "instances",
     "signals",
+    "host_signals",
     "missing_signals",
     "clock_quality",
     "parity",

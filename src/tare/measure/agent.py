@@ -27,6 +27,7 @@ from tare.host.process import USUAL_UMASK, tool_environment
 from tare.records import User
 from tare.untrusted import object_from_json
 from tare.workloads.mpi import last_words
+from tare.workloads.mpi_site import SITE
 
 _REQUEST_BYTE = 1 << 20
 _FILES = 3
@@ -94,7 +95,7 @@ class AgentServer:
 
     def failure(self) -> Daemon | None:
         """The first daemon that did not end well."""
-        return next((daemon for daemon in self.ended if daemon.code), None)
+        return next((daemon for daemon in self.ended if daemon.code and daemon.node != SITE), None)
 
     def _accept(self) -> None:
         while self._stop not in _readable(self._listening.fileno(), self._stop):

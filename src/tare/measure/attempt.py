@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from tare.errors import ClockFault, UnequalArms, WorkOutOfTurn
 from tare.measure.exclusion import Excluded
 from tare.measure.iterations import Gathered
 from tare.measure.running import NodeTimes
-from tare.measure.signals.watch import Found
 from tare.measure.timing import Timing
 from tare.measure.unforeseen import as_trial_error, keep_trace
 from tare.records import (
@@ -27,7 +27,12 @@ from tare.records import (
     Trial,
     TurnsTaken,
 )
+from tare.records.host_clocks import HostClock
+from tare.records.signals import HostSignals
+from tare.signals.watch import Found
 from tare.untrusted import writable
+
+Kind = TypeVar("Kind")
 
 EXCERPT_CHARACTERS = 2000
 _BETWEEN = " | "
@@ -57,7 +62,10 @@ class Measured:
     gathered: Gathered = field(default_factory=Gathered)
     parity: Parity | None = None
     turns: TurnsTaken | None = None
+    real_hosts: tuple[str, ...] = ()
     host_times_s: dict[str, float] = field(default_factory=dict)
+    host_clocks: dict[str, HostClock] = field(default_factory=dict)
+    host_signals: dict[str, HostSignals] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, str]) -> None:
@@ -102,6 +110,7 @@ class Attempt:
         self.measured.times, self.measured.parity = first.measured.times, first.measured.parity
         self.measured.facts = dict(first.measured.facts)
         self.measured.clock_quality = first.measured.clock_quality
+        self.measured.real_hosts = first.measured.real_hosts
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
@@ -141,6 +150,7 @@ class Attempt:
             node_start_s=measured.times.start_s,
             node_stop_s=measured.times.stop_s,
             barrier_skew_s=_skew_s(measured.gathered.runs),
+            barrier_skew_bound_s=_skew_bound_s(measured.gathered.runs),
             cpu_s=measured.cpu_s,
             helper_cpu_s=measured.helper_cpu_s,
             helpers=measured.helpers,
@@ -157,10 +167,18 @@ class Attempt:
             parity=measured.parity or Parity(),
             load=measured.load,
             turns=measured.turns,
+            real_hosts=measured.real_hosts,
             host_times_s=measured.host_times_s,
+            host_clocks=self._by_machine(measured.host_clocks),
+            host_signals=self._by_machine(measured.host_signals),
             image_digest=self._image_digest,
             facts=facts,
         )
+
+    def _by_machine(self, of_hosts: Mapping[str, Kind]) -> dict[str, Kind]:
+        """What is known of the trial's hosts, by the machines that they were."""
+        machines = dict(zip(self.trial.hosts, self.measured.real_hosts, strict=True))
+        return {machines[host]: value for host, value in of_hosts.items()}
 
 
 def _taken_out(measured: Measured) -> tuple[Rule | None, str | None]:
@@ -179,3 +197,8 @@ def _skew_s(runs: Sequence[InstanceRun]) -> float | None:
     if len({run.instance for run in runs}) < 2:  # noqa: PLR2004 - one instance has no skew
         return None
     return max(run.start_offset_s for run in runs)
+
+
+def _skew_bound_s(runs: Sequence[InstanceRun]) -> float | None:
+    bounds_s = [run.start_bound_s for run in runs if run.start_bound_s is not None]
+    return None if _skew_s(runs) is None or len(bounds_s) < len(runs) else max(bounds_s)

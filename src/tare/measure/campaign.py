@@ -28,11 +28,11 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
-from tare.measure.hosts import common_subnet, on_host, reach
+from tare.measure.hosts import common_subnet, connected, on_host, reach, refuse_lost_job, require_hosts
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
-from tare.measure.launches import require_launches
+from tare.measure.launches import require_launcher, require_launches
 from tare.measure.lock import host_lock, tools_lock
 from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
@@ -40,6 +40,7 @@ from tare.measure.others import look_before_start
 from tare.measure.parity import expected_parity
 from tare.measure.scans import with_choices
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
+from tare.measure.shares import Share
 from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
@@ -71,6 +72,8 @@ class Request:
     """Number of blocks to add to a finished result."""
     stopping: Stopping = never
     """Decides at each look which arms run no further blocks."""
+    share: Share | None = None
+    """What a scheduler's job does of it; ``None``: everything."""
 
 
 class Audience(Watcher, Protocol):
@@ -107,6 +110,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
         interruptible(),
         held_host(request.campaign.name, audience),
         folder_lock(request.folder) as remark,
+        connected(request.campaign.hosts),
     ):
         if remark is not None:
             audience.says(remark)
@@ -146,6 +150,7 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
 def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
     """Verify the image and probe all environments, including ones missing in an earlier session."""
     require_launches(campaign, image)
+    require_launcher(campaign.mpi_launcher, user_of(campaign.user))
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
@@ -257,10 +262,14 @@ def _measure(
         write_line(session)
 
         def write(outcome: Outcome) -> None:
+            refuse_lost_job(campaign.hosts, outcome)
+            require_hosts(outcome, context.hosts)
             write_line(outcome)
             outcomes.append(without_evidence(outcome))
 
         allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
+        if request.share is not None:
+            allowance = request.share.of(allowance, planned, outcomes)
         return run_trials(context, left, write, allowance, audience)
 
 
@@ -325,6 +334,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         available_processors=online_processors(),
         hosts=hosts,
         subnet=campaign.subnet or (common_subnet(hosts.values()) if hosts else None),
+        mpi_launcher=campaign.mpi_launcher,
         providers=request.providers,
         binds=(*map(parse_bind, campaign.binds), *given.binds),
         devices=given.devices,
@@ -371,7 +381,7 @@ def _session(
             PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
-        hosts={name: own.facts for name, own in context.hosts.items()},
+        hosts={name: own.described for name, own in context.hosts.items()},
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,

@@ -46,8 +46,8 @@ class Drift:
 def line_through(probes: Sequence[ClockProbe]) -> Drift | None:
     """The rates of all lines through all brackets; ``None`` if there is no such line."""
     # A line passes above the end and below the beginning of each bracket.
-    below = _hull([(probe.asked_ns, probe.node_ns + RESOLUTION_NS) for probe in probes], turn=1)
-    above = _hull([(probe.answered_ns, probe.node_ns) for probe in probes], turn=-1)
+    below = hull([(probe.asked_ns, probe.node_ns + RESOLUTION_NS) for probe in probes], turn=1)
+    above = hull([(probe.answered_ns, probe.node_ns) for probe in probes], turn=-1)
     least: list[Fraction] = []
     most: list[Fraction] = []
     for answered, end in above:
@@ -63,14 +63,14 @@ def line_through(probes: Sequence[ClockProbe]) -> Drift | None:
     return Drift(low_ppm=_ppm(max(forward, default=None)), high_ppm=_ppm(min(most, default=None)))
 
 
-def _hull(points: Sequence[Point], turn: int) -> list[Point]:
+def hull(points: Sequence[Point], turn: int) -> list[Point]:
     """The lower convex hull for ``turn`` 1, the upper one for -1 (Andrew, Information Processing Letters 9, 1979)."""
-    hull: list[Point] = []
+    corners: list[Point] = []
     for point in sorted(points):
-        while len(hull) > 1 and turn * _cross(hull[-2], hull[-1], point) <= 0:
-            hull.pop()
-        hull.append(point)
-    return hull
+        while len(corners) > 1 and turn * _cross(corners[-2], corners[-1], point) <= 0:
+            corners.pop()
+        corners.append(point)
+    return corners
 
 
 def _cross(origin: Point, first: Point, second: Point) -> int:

@@ -29,7 +29,7 @@ from tare.nodes.provider import (
     missing_network,
 )
 from tare.plan.entries import FAR
-from tare.records import Bounds, Cell, Exclude, NetworkKind, Trial, User
+from tare.records import Bounds, Cell, Exclude, MpiLauncher, NetworkKind, Trial, User
 
 MINIMAL_VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -74,6 +74,8 @@ class Context:
     """Name → host of the campaign's list; empty: all nodes are on this host."""
     subnet: str | None = None
     """The address range in which those hosts reach each other; ``None``: they have none in common."""
+    mpi_launcher: MpiLauncher = MpiLauncher.TARE
+    """What starts the processes of an instance that spans hosts."""
     binds: tuple[Bind, ...] = ()
     devices: tuple[Device, ...] = ()
     exclude: Exclude = field(default_factory=Exclude)
@@ -119,6 +121,10 @@ class Context:
     def provider_of(self, trial: Trial) -> Provider:
         """Who starts its nodes: its technology, or whoever starts that on other hosts."""
         return self.providers[FAR if trial.hosts else trial.environment.technology]
+
+    def real_hosts(self, trial: Trial) -> tuple[str, ...]:
+        """The machines that are the trial's hosts in this session."""
+        return tuple(self.hosts[name].real_name for name in trial.hosts)
 
     def places_of(self, trial: Trial) -> Places:
         """Where everything of the trial goes."""

@@ -3,9 +3,10 @@
 
 from dataclasses import dataclass
 
-from tare.measure.signals.processors import TICK_S, Processors, ProcessorTimes, parse_times
-from tare.measure.signals.watch import Found, SignalWatch
 from tare.records import Exclude, Rule, Scope, Signal
+from tare.signals.processors import TICK_S
+from tare.signals.used import used_between
+from tare.signals.watch import Found, SignalWatch
 
 FOREIGN = "foreign_cpu_s"
 _UNKNOWN = "the CPU time of the trial itself is not known"
@@ -42,7 +43,7 @@ def add_foreign_load(watch: SignalWatch, own: Own, readings: Found) -> None:
     if own.nodes_s is None or own.neighbours_s is None:
         readings.missing[FOREIGN] = _UNKNOWN
         return
-    used_s = _used_s(watch)
+    used_s = used_between(watch)
     if used_s is None:
         readings.missing[FOREIGN] = readings.missing.get("host_steal_s", _UNKNOWN)
         return
@@ -90,18 +91,3 @@ def _change(values: tuple[float, ...]) -> float | None:
     if len(running) < 2 or max(running) <= 0:  # noqa: PLR2004 - one reading shows no change
         return None
     return (max(running) - min(running)) / max(running)
-
-
-def _used_s(watch: SignalWatch) -> float | None:
-    texts = watch.text_of(Processors)
-    if texts is None:
-        return None
-    try:
-        before, after = (parse_times(text, watch.place.processors) for text in texts)
-    except ValueError:
-        return None
-    return _of_all(after) - _of_all(before)
-
-
-def _of_all(times: ProcessorTimes) -> float:
-    return times.working_s + times.steal_s

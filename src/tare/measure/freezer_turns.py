@@ -18,7 +18,8 @@ from tare.host.cgroups.freezer import Freezer, freeze_all, thaw_all, thawed_at_e
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clocks import compare, host_ns, host_start_ns
 from tare.measure.counted import CpuUsage
-from tare.measure.instances import record, refuse_unexecuted, start_offsets_s
+from tare.measure.instances import record, refuse_unexecuted
+from tare.measure.starts import StartOffset, start_clocks, start_offsets
 from tare.measure.steal import ProcessorWaits
 from tare.measure.stopwatch import Stopwatch, go_together
 from tare.measure.thawed import Turn, thawed_s
@@ -209,10 +210,10 @@ class _Conducted:
         words = [self.said[number] for number in range(len(self.arm.stopwatches))]
         refuse_unexecuted(words)
         after = [stopwatch.probe() for stopwatch in self.arm.stopwatches]
-        offsets_s = start_offsets_s(words, self.before)
-        self.runs = [self._record(number, offsets_s[number], after[number]) for number in range(len(words))]
+        offsets = start_offsets(words, start_clocks(self.before))
+        self.runs = [self._record(number, offsets[number], after[number]) for number in range(len(words))]
 
-    def _record(self, number: int, offset_s: float, after: Sequence[ClockProbe]) -> InstanceRun:
+    def _record(self, number: int, offset: StartOffset, after: Sequence[ClockProbe]) -> InstanceRun:
         words, before = self.said[number], self.before[number]
         whole = compare(words["start_ns"], words["end_ns"], before, after)
         wall_s = thawed_s(
@@ -221,7 +222,7 @@ class _Conducted:
         # The clocks' disagreement is unchanged; only the frozen time is left out.
         clocks = replace(whole, wall_s=wall_s, host_wall_s=wall_s + whole.host_wall_s - whole.wall_s)
         host_span_s = thawed_s(self.turns, self.arm.stopwatches[number].sent_ns, self.done_ns[number])
-        return record(number, words, clocks, offset_s, host_span_s)
+        return record(number, words, clocks, offset, host_span_s)
 
     def told(self) -> ArmRun:
         runs = () if self.error else tuple(self.runs)

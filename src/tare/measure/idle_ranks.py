@@ -47,7 +47,11 @@ class IdleRanks:
 
 def idle_ranks_fact(job: Job) -> Mapping[str, str]:
     """The command's setting as a fact; empty without MPI."""
-    if _SETTING not in job.argv:
+    by_site = next((word for word in job.argv if word.startswith(f"OMPI_MCA_{_SETTING}=")), None)
+    if by_site is not None:
+        value = by_site.partition("=")[2]
+    elif _SETTING in job.argv:
+        value = job.argv[job.argv.index(_SETTING) + 1]
+    else:
         return {}
-    value = job.argv[job.argv.index(_SETTING) + 1]
     return {FACT: YIELD if value == "1" else SPIN}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from tare.errors import NodeError
+from tare.measure.at_once import for_each
 from tare.measure.context import Context, minimal_variables
 from tare.measure.instances import output_owner
 from tare.measure.parity import read_parity
@@ -93,7 +94,7 @@ def tested_clocks(
         return (), {}
     context.tested_clocks.add(key)
     try:
-        return tuple(_tested_clocks(provider, node, ways) for node in nodes), {}
+        return tuple(for_each(provider, lambda node: _tested_clocks(provider, node, ways), nodes)), {}
     except NodeError as error:  # the trial can do without
         return (), {CLOCKS_FACT: f"not possible: {error}"}
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import ClockFault, NodeError, WrongOutput
+from tare.measure.at_once import for_each
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clocks import compare, host_start_ns
+from tare.measure.clocks import compare
 from tare.measure.protocol import RUN_FIELDS
 from tare.measure.seats import Seat
+from tare.measure.starts import StartClock, StartOffset, clock_key, start_clocks, start_offsets
 from tare.measure.stopwatch import Beside, Command, Stopwatch, ending, go_together, wait_all
 from tare.nodes.files import make_folder, opened_inside
 from tare.nodes.provider import Node
@@ -31,6 +33,8 @@ _READY_LIMIT_S = 30.0
 _ASIDE_LIMIT_S = 30.0
 _LAUNCH_LIMIT_PER_NODE_S = 5.0
 """Further time for the launch in each node but the first: dozens that share a processor take minutes."""
+_FIRST_PROCESS = '{"processes":'
+"""What only the first process of ``mpiprobe`` prints."""
 _MOST_NAMED = 4
 _STOP_SLACK_S = 15.0
 _OUTPUT_LIMIT_BYTE = 16 << 20
@@ -181,9 +185,15 @@ def make_instances(
         instance = Instance(seat=seat, job=job, limit_s=limit_s, iteration=iteration, resident=resident)
         for node in seat.members:
             make_folder(node.spec.work / instance.name, node.owner, instance.job.files)
-            seat.member_provider.send(node, [instance.name])
         instances.append(instance)
+    if instances:
+        places = [(instance, node) for instance in instances for node in instance.seat.members]
+        for_each(instances[0].seat.member_provider, lambda place: _send_folder(*place), places)
     return instances
+
+
+def _send_folder(instance: Instance, node: Node) -> None:
+    instance.seat.member_provider.send(node, [instance.name])
 
 
 def gather_evidence(instance: Instance) -> dict[str, str]:
@@ -207,6 +217,7 @@ def run_preflight(instance: Instance) -> None:
     limit_s = _ASIDE_LIMIT_S + _LAUNCH_LIMIT_PER_NODE_S * (len(members) - 1)
     said = run_aside(instance, instance.job.preflight, output, limit_s)
     if said["exit_code"] == 0:
+        refuse_strangers(instance.printed(output, "stdout") or "")
         return
     complaint = instance.complaint(output)
     last = f"{said['error']}; has the image Open MPI?" if said["error"] else last_words(complaint)
@@ -219,6 +230,19 @@ def run_preflight(instance: Instance) -> None:
             f"MPI processes in {nodes} did not find each other in {limit_s:.0f} s: {last}", complaint
         )
     raise NodeError(f"MPI does not start here: {last}", complaint)
+
+
+def refuse_strangers(printed: str) -> None:
+    """``NodeError`` if several of the probe's processes say that they are the first: each is then the only one.
+
+    So ends a launcher whose PMIx is not understood by the image's MPI: every program works, by itself.
+    """
+    if (alone := printed.count(_FIRST_PROCESS)) > 1:
+        raise NodeError(
+            f"{alone} MPI processes were started, and each believes to be the only one: the launcher's PMIx and that "
+            'of the image\'s MPI do not understand each other; take versions that do, or mpi_launcher = "tare"',
+            printed,
+        )
 
 
 def run_aside(
@@ -280,21 +304,29 @@ def ready_instances(instances: Sequence[Instance]) -> Iterator[list[Stopwatch]]:
     """One ready stopwatch for each instance; what prepares its run has ended."""
     prepare_run(instances)
     with ExitStack() as stack:
-        stopwatches = []
-        for instance in instances:
-            started = instance.stopwatch(
-                instance.job.argv,
-                instance.limit_s,
-                OUTPUT,
-                turns=instance.resident is not None,
-                reads=instance.job.input,
-            )
-            stopwatches.append(stack.enter_context(started))
+        provider = instances[0].seat.provider
+        stopwatches = for_each(provider, lambda instance: _own_stopwatch(instance, stack), instances)
         for stopwatch in stopwatches:
             stopwatch.wait_ready(_READY_LIMIT_S)
         for instance in instances:
             instance.seat.ways.close()
         yield stopwatches
+
+
+def _own_stopwatch(instance: Instance, stack: ExitStack) -> Stopwatch:
+    """The stopwatch of its command, left with the stack; threads may do so at the same time."""
+    entered = instance.stopwatch(
+        instance.job.argv,
+        instance.limit_s,
+        OUTPUT,
+        turns=instance.resident is not None,
+        reads=instance.job.input,
+    )
+    stopwatch = (
+        entered.__enter__()
+    )  # not by the stack, which may be told by threads what to leave, not to enter
+    stack.push(entered)
+    return stopwatch
 
 
 def run_on_barrier(
@@ -309,7 +341,7 @@ def run_on_barrier(
     ``WrongOutput`` when a command could not be executed at all, ``NodeError`` when a launch cannot go on.
     """
     before = [stopwatch.probe() for stopwatch in stopwatches]
-    go_together(stopwatches, before)
+    go_together(stopwatches, before, _start_clocks(instances, before))
     return ended_runs(instances, stopwatches, before, tick, at_end, beside)
 
 
@@ -332,18 +364,16 @@ def ended_runs(
     at_end()
     refuse_unexecuted(said)
     after = [stopwatch.probe() for stopwatch in stopwatches]
-    offsets_s = start_offsets_s(said, before)
+    offsets = start_offsets(said, _start_clocks(instances, before))
     runs = []
     for number, words in enumerate(said):
         clocks = compare(words["start_ns"], words["end_ns"], before[number], after[number])
-        runs.append(record(number, words, clocks, offsets_s[number], stopwatches[number].host_span_s))
+        runs.append(record(number, words, clocks, offsets[number], stopwatches[number].host_span_s))
     return runs
 
 
-def start_offsets_s(said: Sequence[Mapping[str, Any]], before: Sequence[Sequence[ClockProbe]]) -> list[float]:
-    """Delay of each instance's program after the first, from execve(2) to execve(2)."""
-    begun = [host_start_ns(words["executed_ns"], probes) for words, probes in zip(said, before, strict=True)]
-    return [(each - min(begun)) * 1e-9 for each in begun]
+def _start_clocks(instances: Sequence[Instance], before: Sequence[Sequence[ClockProbe]]) -> list[StartClock]:
+    return start_clocks(before, [clock_key(instance.seat.node) for instance in instances])
 
 
 def refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
@@ -354,12 +384,13 @@ def refuse_unexecuted(said: Sequence[Mapping[str, Any]]) -> None:
 
 
 def record(
-    number: int, words: Mapping[str, Any], clocks: Clocks, offset_s: float, host_span_s: float
+    number: int, words: Mapping[str, Any], clocks: Clocks, offset: StartOffset, host_span_s: float
 ) -> InstanceRun:
     return InstanceRun(
         instance=number,
         clocks=clocks,
-        start_offset_s=offset_s,
+        start_offset_s=offset.offset_s,
+        start_bound_s=offset.bound_s,
         host_span_s=host_span_s,
         **{name: words[name] for name in RUN_FIELDS},
     )

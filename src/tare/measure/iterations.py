@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.instances import Instance, checked, make_instances, ready_instances, run_on_barrier
 from tare.measure.seats import Seat
-from tare.measure.signals.hardware import ENERGY
 from tare.measure.stopwatch import Beside, Stopwatch
 from tare.measure.verify_unprivileged import rusage_s
 from tare.plan.turns import MOST_RUNS
 from tare.records import Direction, InstanceRun, Sample, Signal, Trial, Turns, Way
+from tare.signals.hardware import ENERGY
 from tare.workloads.kind import Options, WorkloadKind
 
 _LEAST_LIMIT_S = 0.1

@@ -5,14 +5,16 @@ import os
 from collections.abc import Iterator, Mapping
 
 from tare.errors import InputError
+from tare.host.privileges import ordinary_user
 from tare.image.elf import Files
 from tare.image.mpi import Launch, obstacle
 from tare.image.store import Image
 from tare.measure.context import MINIMAL_VARIABLES
+from tare.measure.mpi_facts import launcher_version
 from tare.plan.campaign import Campaign
 from tare.plan.definition import shape_of
 from tare.plan.written import parse_bind
-from tare.records import Workload
+from tare.records import MpiLauncher, User, Workload
 from tare.workloads import KINDS
 from tare.workloads.kind import Job, WorkloadKind
 from tare.workloads.mpi import LAUNCHER, is_by_image
@@ -25,6 +27,23 @@ def require_launches(campaign: Campaign, image: Image, kinds: Mapping[str, Workl
     for workload, job in _launched(campaign, kinds):
         if (why := obstacle(files, _launch(job))) is not None:
             raise InputError(f"{workload.name} cannot be started by MPI in the image {image.name}: {why}")
+
+
+def require_launcher(launcher: MpiLauncher, user: User | None) -> None:
+    """Raise ``HostError`` if the site's launcher is not here, ``InputError`` if it would turn away the processes."""
+    if launcher is MpiLauncher.TARE:
+        return
+    launcher_version(launcher)
+    if launcher is MpiLauncher.SRUN and (user is not None or ordinary_user()):
+        who = (
+            "who has root's number in an ordinary user's nodes"
+            if ordinary_user()
+            else f"and the commands run as {user}"
+        )
+        raise InputError(
+            f"srun's PMIx serves only processes with the number of the user who called srun, {who}: run Tare as root "
+            'with user = "root", or take mpi_launcher = "mpirun" or "tare"'
+        )
 
 
 def _launched(campaign: Campaign, kinds: Mapping[str, WorkloadKind]) -> Iterator[tuple[Workload, Job]]:

@@ -14,6 +14,7 @@ from tare.measure.cold import empty_caches
 from tare.measure.context import Context
 from tare.measure.counted import Counters
 from tare.measure.failures import refuse_bomb, refuse_victims
+from tare.measure.host_clocks import clocks_of_hosts
 from tare.measure.instances import Instance
 from tare.measure.iterations import Around, cpu_samples, energy_samples
 from tare.measure.observation import Counted, Observation, observed
@@ -87,6 +88,7 @@ class TrialLooks:
         self._watched = prepared.watched
         self._clocks, self._observation = clocks, observation
         self._disk = DiskRoom(prepared.up.nodes)
+        self._host_clocks = clocks_of_hosts(prepared.trial, prepared.up.nodes)
         self._counters: Counters | None = None
         self._seen: list[Mapping[str, Any]] = []
 
@@ -113,6 +115,7 @@ class TrialLooks:
 
     def begin(self) -> None:
         """When the first commands are about to start."""
+        self._host_clocks.probe()
         self._clocks.begin()
         self._prepared.company.begin()
         self._observation.begin()
@@ -126,10 +129,13 @@ class TrialLooks:
         self._observation.end()
         self._prepared.company.check()
         self._clocks.end()
+        self._host_clocks.probe()
+        self._measured.host_clocks = self._host_clocks.found()
 
     def tick(self) -> None:
         self._context.tick()
         self._clocks.ask()
+        self._host_clocks.glance()
         self._observation.glance()
         self._disk.check()
         refuse_bomb(self._watched)
@@ -142,6 +148,7 @@ class TrialLooks:
         """As ``tick``, but between turns; it is finished on return, so that none of it falls into a turn."""
         self._observation.glance()
         self._clocks.probe()
+        self._host_clocks.glance()
         self._disk.check()
 
     def note(self, *, whole: bool = True) -> None:
@@ -159,8 +166,11 @@ class TrialLooks:
         measured, counters = self._measured, self._counters
         if counters is None:
             return
-        by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE
         instances, runs = measured.gathered.begun, measured.gathered.runs
+        spanning = any(
+            len(instance.seat.members) > 1 for instance in instances
+        )  # mpirun's account is its own
+        by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE and not spanning
         measured.cpu_s = rusage_s(runs) if by_rusage else counters.cpu_s
         measured.helper_cpu_s, measured.vcpu_wait_s = counters.helper_cpu_s, counters.vcpu_wait_s
         measured.steal_s = self._clocks.steal_s
@@ -188,6 +198,7 @@ class TrialLooks:
         )
         measured.signals, measured.excluded = self._observation.told(counted, self._context.exclude)
         measured.load = self._observation.load(measured.signals)
+        measured.host_signals = self._observation.by_host
         measured.samples += energy_samples(measured.signals.signals)
 
 
@@ -203,6 +214,6 @@ def looked_at(
     beside = None if company is None else [*company, *others]
     with (
         watched_clocks(watched.provider, watched.nodes, prepared.up.ways) as clocks,
-        observed(watched, beside, context.process_stats) as observation,
+        observed(prepared.trial, watched, beside, context.process_stats) as observation,
     ):
         yield TrialLooks(context, prepared, measured, clocks, observation)

@@ -10,13 +10,15 @@ from typing import Any
 from tare.host.process_stats import ProcessStats
 from tare.measure.counted import CpuUsage, Watched
 from tare.measure.exclusion import Excluded, Own, add_foreign_load, excluded
+from tare.measure.far_signals import FarSignals, far_signals
 from tare.measure.others import OthersWatch
-from tare.measure.signals import FAMILIES, UNREAD
-from tare.measure.signals.place import place_of
-from tare.measure.signals.watch import Found, SignalWatch, watched_signals
 from tare.measure.verify_unprivileged import rusage_s
 from tare.nodes.provider import NodeGroup
-from tare.records import Exclude, HostLoad, InstanceRun, Scope, Signal
+from tare.records import Exclude, HostLoad, InstanceRun, Scope, Signal, Trial
+from tare.records.signals import HostSignals
+from tare.signals import FAMILIES, UNREAD
+from tare.signals.place import place_of
+from tare.signals.watch import Found, SignalWatch, watched_signals
 
 _NO_GUEST = "the nodes are no virtual machines whose processors this host sees"
 _NO_STEAL = "the nodes' kernels count none, or have none of their own"
@@ -51,9 +53,10 @@ class Observation:
         watched: Watched,
         neighbours: Sequence[NodeGroup] | None,
         stats: ProcessStats,
+        far: FarSignals,
     ) -> None:
         """``neighbours``: the groups of the neighbours; ``None`` if some have none."""
-        self._watch = watch
+        self._watch, self._far = watch, far
         self._others = OthersWatch(watch.place, watched, neighbours, stats)
         self._spanning = any(len(seat.members) > 1 for seat in watched.seats)
         self._neighbours = neighbours
@@ -64,9 +67,11 @@ class Observation:
         self._others.look()
         self._usage = CpuUsage(self._neighbours) if self._neighbours else None
         self._watch.begin()
+        self._far.begin()
 
     def glance(self) -> None:
         self._watch.glance()
+        self._far.glance()
 
     def turn(self) -> AbstractContextManager[None]:
         """Around a turn of this arm among others."""
@@ -74,19 +79,26 @@ class Observation:
 
     def end(self) -> None:
         self._watch.end()
+        self._far.end()
         if self._neighbours is not None:
             self._neighbours_s = self._usage.used_s() if self._usage else 0.0
         self._others.look()
 
     def told(self, counted: Counted, exclude: Exclude) -> tuple[Found, Excluded | None]:
         """The signals, and the rule that excludes the trial, if any."""
-        readings = self._watch.found()
+        readings = self._far.found() if self._far else self._watch.found()
         add_waits(readings, counted.vcpu_wait_s, counted.steal_s)
         add_switches(readings, counted.runs, spanning=self._spanning)
         add_costs(readings, counted.seen)
-        add_foreign_load(self._watch, self._own(counted), readings)
+        if not self._far:
+            add_foreign_load(self._watch, self._own(counted), readings)
         readings.missing.update(UNREAD)
         return readings, excluded(exclude, self._watch, readings)
+
+    @property
+    def by_host(self) -> dict[str, HostSignals]:
+        """The signals of each host of the campaign's list; empty without one."""
+        return self._far.by_host
 
     def load(self, readings: Found) -> HostLoad | None:
         """Use of the processors by others meanwhile; ``readings``: the signals that ``told`` returned."""
@@ -105,11 +117,11 @@ class Observation:
 
 @contextmanager
 def observed(
-    watched: Watched, neighbours: Sequence[NodeGroup] | None, stats: ProcessStats
+    trial: Trial, watched: Watched, neighbours: Sequence[NodeGroup] | None, stats: ProcessStats
 ) -> Iterator[Observation]:
     """Find and open everything that the looks need, before anything is timed."""
     with watched_signals(place_of(watched.nodes, watched.groups), FAMILIES) as watch:
-        yield Observation(watch, watched, neighbours, stats)
+        yield Observation(watch, watched, neighbours, stats, far_signals(trial, watched.nodes))
 
 
 def add_waits(readings: Found, vcpu_wait_s: float | None, steal_s: float | None) -> None:

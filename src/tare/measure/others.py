@@ -16,10 +16,10 @@ from tare.host.facts import online_processors
 from tare.host.process_stats import ProcessStats
 from tare.measure.counted import Watched
 from tare.measure.exclusion import FOREIGN
-from tare.measure.signals.place import Place, control_group
-from tare.measure.signals.watch import Found
 from tare.nodes.provider import NodeGroup
 from tare.records import BusyProgram, HostLoad
+from tare.signals.place import Place, control_group
+from tare.signals.watch import Found
 
 LOOK_S = 0.5
 """Duration of the look before the first trial: 50 ticks for each processor."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tare import network
 from tare.errors import NodeError
+from tare.measure.at_once import for_each
 from tare.measure.attempt import Measured
 from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
@@ -17,6 +18,7 @@ from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect, tested_clocks
 from tare.measure.instances import UNKNOWN, Instance, gather_evidence, run_aside, run_preflight
 from tare.measure.iterations import Repetition, repetitions, starts_by_turns
+from tare.measure.mpi_facts import launcher_facts
 from tare.measure.neighbours import Neighbours, ready_neighbours
 from tare.measure.parity import require_equal, require_one_parent, require_user
 from tare.measure.placement import Places, effective_layout, sharing_said
@@ -59,6 +61,7 @@ class Prepared:
 @contextmanager
 def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]:
     """Start the nodes of a trial, verify them, and stop them in the end; raises ``TrialError``."""
+    measured.real_hosts = context.real_hosts(trial)
     places = context.places_of(trial)
     specs = context.node_specs(trial, places.measured)
     provider = context.provider_of(trial)
@@ -70,7 +73,7 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
         groups = _inspect(context, provider, nodes, ways, measured)
         measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes, ways)
         measured.learn(untested)
-        measured.host_times_s = work_times_s(trial, nodes, len(context.hosts))
+        measured.host_times_s = work_times_s(trial, measured.real_hosts, nodes, len(context.hosts))
         yield Up(
             provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, ways=ways, up_s=up_s
         )
@@ -105,7 +108,7 @@ def prepared(
             wanted = repetitions(kind, trial, seats)
         job = wanted[0].instances[0].job
         evidence = facts_beforehand(context, trial, up.nodes, wanted[0].instances)
-        measured.facts.update({**job.facts, **idle_ranks_fact(job), **evidence})
+        measured.facts.update({**job.facts, **launcher_facts(seats[0]), **idle_ranks_fact(job), **evidence})
         company = stack.enter_context(ready_neighbours(context, trial, up.nodes, places, placed.times))
         watched = Watched(up.provider, up.nodes, up.groups, seats, before)
         yield Prepared(trial=trial, up=up, wanted=wanted, company=company, watched=watched)
@@ -123,8 +126,8 @@ def _inspect(
     except NodeError as error:
         measured.facts["names of the nodes"] = f"not resolved: {error}"
     groups = []
-    for node in nodes:
-        group, limits, parity = inspect(provider, node, ways)
+    inspected = for_each(provider, lambda node: inspect(provider, node, ways), nodes)
+    for node, (group, limits, parity) in zip(nodes, inspected, strict=True):
         measured.learn({**node.facts, **network.describe(node), **limits})
         measured.parity = measured.parity or parity
         require_equal(parity, context.expected, node.spec.technology)

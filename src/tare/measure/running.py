@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes of a trial while it runs: recorded before anything is made, stopped and forgotten whatever happens."""
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from tare.host.process import USUAL_UMASK
+from tare.measure.at_once import at_once
 from tare.measure.unforeseen import in_words
 from tare.node_life import start_recorded, stop_node
 from tare.nodes.provider import Node, NodeSpec, Provider
@@ -30,15 +33,45 @@ def running_nodes(
     with ExitStack() as stack:
         stack.callback(_note_stop, times)
         begun = time.monotonic()
-        nodes = []
-        for spec in specs:
-            provider = providers[spec.technology]
-            write_down(spec)
-            stack.callback(_stop_noting_problems, spec, provider, times)
-            nodes.append(start_recorded(spec, provider))
+        if all(_is_independent(spec, providers) for spec in specs):
+            nodes = stack.enter_context(_started_at_once(specs, providers, times))
+        else:
+            nodes = []
+            for spec in specs:
+                provider = providers[spec.technology]
+                write_down(spec)
+                stack.callback(_stop_noting_problems, spec, provider, times)
+                nodes.append(start_recorded(spec, provider))
         times.start_s = time.monotonic() - begun
         stack.callback(_note_stop_begin, times)
         yield nodes
+
+
+def _is_independent(spec: NodeSpec, providers: Mapping[str, Provider]) -> bool:
+    """Whether it can start at the same time as others: one that uses another's work directory is after that one."""
+    return providers[spec.technology].starts_at_once and spec.shared_work is None
+
+
+@contextmanager
+def _started_at_once(
+    specs: list[NodeSpec], providers: Mapping[str, Provider], times: NodeTimes
+) -> Iterator[list[Node]]:
+    """As one after the other, by a thread for each: all starts end before the first stop, also after a failed one."""
+    recorded: list[NodeSpec] = []
+    try:
+        for spec in specs:
+            write_down(spec)
+            recorded.append(spec)
+        before = os.umask(
+            USUAL_UMASK
+        )  # of the whole process: the starts set it and set it back at the same time
+        try:
+            nodes = at_once(lambda spec: start_recorded(spec, providers[spec.technology]), specs)
+        finally:
+            os.umask(before)
+        yield nodes
+    finally:
+        at_once(lambda spec: _stop_noting_problems(spec, providers[spec.technology], times), recorded)
 
 
 def _note_stop_begin(times: NodeTimes) -> None:

@@ -4,18 +4,22 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network
+from pathlib import Path
 
 from tare import network
+from tare.measure import site
 from tare.measure.agent import AgentServer, explain
 from tare.measure.context import Context, minimal_variables
 from tare.measure.placement import NodePlace
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.ways import Ways
-from tare.nodes.provider import WORK_DIRECTORY, Node, NodeNetwork, NodeSpec, Provider
+from tare.nodes.provider import WORK_DIRECTORY, Bind, Node, NodeNetwork, NodeSpec, Provider
 from tare.nodes.unprivileged.limits import command_limits
-from tare.records import Layout, NetworkKind, Trial
+from tare.records import Layout, MpiLauncher, NetworkKind, Trial
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Shape, Span
+from tare.workloads.mpi_paths import Place as MpiPlace
 
 _LAUNCHER = "chroot"
 """The technology of the node in which mpirun runs: the image, and the network of the nodes."""
@@ -44,6 +48,10 @@ class Seat:
     """Ways into that node."""
     agent: AgentServer | None = None
     """Starts its processes in the members, if there are several."""
+    where: tuple[MpiPlace, ...] = ()
+    """The members with their hosts, in order; empty unless the campaign names hosts and it spans nodes."""
+    networks: tuple[IPv4Network, ...] = ()
+    """Those of the hosts."""
 
     @property
     def file_limit_byte(self) -> int:
@@ -123,18 +131,38 @@ def _inside(placed: Placed) -> Iterator[Seat]:
 def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Seat]]:
     share = placed.layout.nodes // placed.layout.instances
     spans = [placed.nodes[first : first + share] for first in range(0, placed.layout.nodes, share)]
-    specs = _on_one_network(context, [_launcher(context, trial, placed, members) for members in spans])
     placed.ways.close()  # only mpirun's daemons enter the members from now on
-    with running_nodes(specs, context.providers, placed.times) as launchers, ExitStack() as stack:
+    with ExitStack() as stack:
+        by_site = _by_site(context, trial)
+        folders = [stack.enter_context(site.private_folder()) if by_site else None for _ in spans]
+        launching = [
+            _launcher(context, trial, placed, members, folder)
+            for members, folder in zip(spans, folders, strict=True)
+        ]
+        specs = _on_one_network(context, launching)
+        launchers = stack.enter_context(running_nodes(specs, context.providers, placed.times))
         ways = stack.enter_context(Ways())
         yield [
-            stack.enter_context(_seat(context, placed, number, launchers[number], members, ways))
+            stack.enter_context(
+                _seat(context, placed, number, launchers[number], members, ways, folders[number])
+            )
             for number, members in enumerate(spans)
         ]
 
 
-def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[Node]) -> NodeSpec:
-    """The launcher's node: image and binds, on the members' network, with the first member's work directory."""
+def _by_site(context: Context, trial: Trial) -> bool:
+    """Whether the site's own launcher starts the processes."""
+    return bool(trial.hosts) and context.mpi_launcher is not MpiLauncher.TARE
+
+
+def _launcher(
+    context: Context, trial: Trial, placed: Placed, members: Sequence[Node], folder: Path | None
+) -> NodeSpec:
+    """The launcher's node: image and binds, on the members' network, with the first member's work directory.
+
+    It also sees the ``folder`` from which the site's launcher is asked for, and is then of who runs Tare: no other may
+    ask.
+    """
     (spec,) = context.node_specs(trial, placed.places[:1])
     used = sorted({processor for place in placed.places for processor in place.processors})
     if trial.hosts:  # mpirun is on this host, and the processes are on theirs
@@ -154,6 +182,8 @@ def _launcher(context: Context, trial: Trial, placed: Placed, members: Sequence[
         if members[0].spec.network.wire
         else NodeNetwork(kind=kind, namespace=namespace),
         shared_work=members[0].spec.work,
+        binds=spec.binds if folder is None else (*spec.binds, Bind(path=folder, writable=True)),
+        user=spec.user if folder is None else None,
     )
 
 
@@ -182,15 +212,29 @@ def _dropped(node: Node) -> list[str]:
 
 @contextmanager
 def _seat(
-    context: Context, placed: Placed, number: int, launcher: Node, members: tuple[Node, ...], ways: Ways
+    context: Context,
+    placed: Placed,
+    number: int,
+    launcher: Node,
+    members: tuple[Node, ...],
+    ways: Ways,
+    folder: Path | None = None,
 ) -> Iterator[Seat]:
-    prefixes = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
-    with AgentServer(launcher.spec.work, prefixes, launcher.user) as agent:
+    if folder is None:
+        prefixes = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
+        serving, seen = AgentServer(launcher.spec.work, prefixes, launcher.user), WORK_DIRECTORY
+    else:
+        inside = {node.spec.name: _clean(node) for node in members}
+        serving, seen = AgentServer(folder, site.ways(folder, inside, members, AgentServer.name)), str(folder)
+    with serving as agent:
         span = Span(
-            hosts=tuple(prefixes),
+            hosts=tuple(node.spec.name for node in members),
             addresses=tuple(map(network.node_address, members)),
             subnet=network.meeting_place(members),
-            variables={"TARE_AGENT": f"{WORK_DIRECTORY}/{agent.name}"},
+            variables={"TARE_AGENT": f"{seen}/{agent.name}"},
+            site=None
+            if folder is None
+            else site.site_of(context.mpi_launcher, context.image_root, folder, inside, members),
         )
         memory_byte = sum(node.spec.memory_byte for node in members)
         yield Seat(
@@ -203,4 +247,15 @@ def _seat(
             shape=placed.shape(number, memory_byte, launcher, span),
             ways=ways,
             agent=agent,
+            where=_where(context, placed, members),
+            networks=tuple({each.network: None for own in context.hosts.values() for each in own.interfaces}),
         )
+
+
+def _where(context: Context, placed: Placed, members: Sequence[Node]) -> tuple[MpiPlace, ...]:
+    hosts = {
+        node.spec.name: context.hosts[place.host].real_name
+        for node, place in zip(placed.nodes, placed.places, strict=True)
+        if place.host is not None
+    }
+    return tuple(MpiPlace(node.spec.name, hosts[node.spec.name]) for node in members) if hosts else ()

@@ -18,8 +18,9 @@ from typing import Any, Protocol, Self
 from tare.errors import EndedInTurn, NodeError
 from tare.measure import protocol
 from tare.measure.clock_line import ClockProbe
-from tare.measure.clocks import PROBES, host_ns, is_the_hosts
+from tare.measure.clocks import PROBES, host_ns
 from tare.measure.node_pipe import NodePipe
+from tare.measure.starts import StartClock, start_clocks
 from tare.records import User
 
 _PROBE_LIMIT_S = 20.0
@@ -154,10 +155,10 @@ class Stopwatch:
         self._sent_ns = self._went_ns = host_ns()
         self._pipe.send(b"GO\n")
 
-    def go_at(self, moment_ns: int) -> None:
-        """Start the command at a moment of the host's clock, which must be the node's too."""
-        self._sent_ns, self._went_ns = host_ns(), moment_ns
-        self._pipe.send(f"GO {moment_ns}\n".encode())
+    def go_at(self, moment_ns: int, clock: StartClock) -> None:
+        """Start the command at a moment of this host's clock, as the node's clock shows it."""
+        self._sent_ns, self._went_ns = host_ns(), moment_ns - clock.bound_ns
+        self._pipe.send(f"GO {moment_ns + clock.offset_ns}\n".encode())
 
     def done(self) -> Mapping[str, Any] | None:
         """The report in DONE, if its line has arrived; never waits.
@@ -272,12 +273,17 @@ def wait_all(
     return [ended[index] for index in range(len(stopwatches))]
 
 
-def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[ClockProbe]]) -> int:
+def go_together(
+    stopwatches: Sequence[Stopwatch],
+    probes: Sequence[Sequence[ClockProbe]],
+    clocks: Sequence[StartClock] | None = None,
+) -> int:
     """Send GO to all; return when they start, by the host's clock. ``probes``: probes of each, taken just before.
 
     A single one starts at once. Several start at a moment by which GO has arrived over the slowest way into a node,
-    judged by each way's quickest answer, as a single late answer does not make a slow way. A node with its own clock,
-    which may be wrong, is sent GO at that moment instead.
+    judged by each way's quickest answer, as a single late answer does not make a slow way. A node on another host is
+    told the moment by that host's clock. A guest with its own clock, which may be wrong, is sent GO at that moment
+    instead. ``clocks``: as from ``start_clocks``; by default no node is on another host.
     """
     if len(stopwatches) == 1:
         now_ns = host_ns()
@@ -286,9 +292,9 @@ def go_together(stopwatches: Sequence[Stopwatch], probes: Sequence[Sequence[Cloc
     slowest_ns = max(min(probe.round_trip_ns for probe in own) for own in probes)
     moment_ns = host_ns() + min(_LEAD_NS + 2 * slowest_ns, _MOST_LEAD_NS)
     by_host = []
-    for stopwatch, own in zip(stopwatches, probes, strict=True):
-        if is_the_hosts(own):
-            stopwatch.go_at(moment_ns)
+    for stopwatch, clock in zip(stopwatches, clocks or start_clocks(probes), strict=True):
+        if clock.trusted:
+            stopwatch.go_at(moment_ns, clock)
         else:
             by_host.append(stopwatch)
     if by_host:

@@ -12,12 +12,14 @@ from typing import BinaryIO
 from tare.errors import NodeError, WrongOutput
 from tare.journal.result import make_trial_folder
 from tare.journal.whole import open_new
+from tare.measure.at_once import for_each
 from tare.measure.attempt import EXCERPT_CHARACTERS, Attempt, Measured
 from tare.measure.context import Context
 from tare.measure.failures import explain_failure, refuse_victims
 from tare.measure.instances import OUTPUT, Instance
 from tare.measure.iterations import Gathered, Repetition, run_repetitions
 from tare.measure.look import looked_at
+from tare.measure.mpi_facts import path_facts
 from tare.measure.prepared import Prepared, forget, nodes_up, prepared
 from tare.nodes.files import opened_inside
 from tare.records import Outcome, Trial
@@ -80,9 +82,15 @@ def bring_back(gathered: Gathered, trial: Trial) -> None:
 
 def _fetch(gathered: Gathered) -> None:
     """Fetch from each instance once, even after a failure."""
-    for instance in gathered.begun[gathered.asked :]:
+    instances = gathered.begun[gathered.asked :]
+    if not instances:
+        return
+
+    def fetch(instance: Instance) -> None:
         gathered.asked += 1
         instance.fetch(OUTPUT, *instance.job.collect)
+
+    for_each(instances[0].seat.provider, fetch, instances)
 
 
 def _run(context: Context, ready: Prepared, measured: Measured) -> None:
@@ -103,6 +111,7 @@ def parse(kind: WorkloadKind, repetition: Repetition, measured: Measured) -> Non
         output = instance.output()
         samples = kind.samples(repetition.options, output)
         measured.learn(kind.facts(repetition.options, output))
+        measured.learn(path_facts(instance.seat, output.stderr))
         if measured.timing.fault is not None:
             continue  # the output is complete, but its figures come from a wrong clock
         if wrong := [sample.name for sample in samples if not math.isfinite(sample.value)]:

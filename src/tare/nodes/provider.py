@@ -270,6 +270,9 @@ class Provider(Protocol):
     makes_namespace: bool = False
     """Whether the technology insists on making the network namespace, which then gets the node's link after
     ``start``; else the node joins the namespace made for it."""
+    starts_at_once: bool = False
+    """Whether all nodes of a trial are started, looked at and stopped at the same time, each by a thread of its own:
+    so for nodes on other hosts, where a start here is the wait for one there."""
     takes_tap: bool = False
     """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
     (``NodeNetwork.tap``), instead of in the node's own namespace."""

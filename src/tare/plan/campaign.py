@@ -10,11 +10,13 @@ from tare.environments import PROVIDERS
 from tare.errors import CampaignError, InputError
 from tare.nodes.provider import Provider
 from tare.plan import entries
+from tare.plan.asked_hosts import with_hosts
 from tare.plan.blocks import MOST_BLOCKS, DecisionTable, parse_fail_if
 from tare.plan.checks import memory_problems, whole_problems
 from tare.plan.definition import Campaign, differences, shape_of
 from tare.plan.experiments import orders, sharings
 from tare.plan.factor_tables import FileParts, factors, layouts_of, with_least_shm
+from tare.plan.host_layouts import written_out
 from tare.plan.hosts import Sizes, hosts_of, smallest
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
 from tare.plan.schema import LARGEST_SEED, CampaignTable, Host, stated_host
@@ -27,6 +29,7 @@ from tare.workloads.kind import WorkloadKind
 __all__ = [
     "Campaign",
     "asked_user",
+    "campaign_of",
     "differences",
     "load_campaign",
     "load_preset",
@@ -69,10 +72,11 @@ def resolve(
     providers: Mapping[str, Provider] = PROVIDERS,
     kinds: Mapping[str, WorkloadKind] = KINDS,
     sizes: Sizes | None = None,
+    asked_hosts: str | None = None,
 ) -> Campaign:
     """Read a preset by its name, else a file by its path; ``./NAME`` is always a file.
 
-    ``sizes`` reaches the hosts that the campaign names; ``HostError`` from there.
+    ``sizes`` reaches the hosts that the campaign names, or ``asked_hosts`` in their place; ``HostError`` from there.
     """
     if text in preset_names():
         source = _preset_source(text)
@@ -82,7 +86,16 @@ def resolve(
         )
     else:
         source = read_source(Path(text), text)
+    if asked_hosts is not None:
+        source = with_hosts(source, asked_hosts, providers)
     return _build(source, Host(host_processors, host_memory_byte), providers, kinds, sizes)
+
+
+def campaign_of(
+    source: CampaignSource, *, host_processors: int, host_memory_byte: int, sizes: Sizes | None = None
+) -> Campaign:
+    """The campaign of tables that were read; raises as ``resolve``."""
+    return _build(source, Host(host_processors, host_memory_byte), PROVIDERS, KINDS, sizes)
 
 
 def with_overrides(
@@ -170,14 +183,17 @@ def _build(
     if problems:
         raise failure(source.label, problems, source.lines)
     host = stated_host(smallest(host, hosts, sizes), source.data)
-    table = entries.validated(CampaignTable, source.data, (), host, problems)
+    data, over_hosts = written_out(source.data, host, problems, has_list=bool(hosts))
+    if problems:
+        raise failure(source.label, problems, source.lines)
+    table = entries.validated(CampaignTable, data, (), host, problems)
     networks = table.networks or () if table else ()
-    environments = entries.environments(source.data, networks, providers, problems)
-    workloads = entries.workloads(source.data, kinds, problems)
-    shared = sharings(source.data, host, environments, workloads, problems)
-    varied = factors(source.data, FileParts(host, environments, workloads, providers, kinds), problems)
+    environments = entries.environments(data, networks, providers, problems)
+    workloads = entries.workloads(data, kinds, problems)
+    shared = sharings(data, host, environments, workloads, problems)
+    varied = factors(data, FileParts(host, environments, workloads, providers, kinds, over_hosts), problems)
     layouts = _layouts((*((table and table.layouts) or ()), *layouts_of(varied)), shared)
-    ordered = orders(source.data, host, workloads, layouts, kinds, problems)
+    ordered = orders(data, host, workloads, layouts, kinds, problems)
     if table is not None and table.turns.turns is None:
         problems += entries.whole_run_problems(workloads)
     if table is None or problems:
@@ -207,6 +223,7 @@ def _build(
         factors=tuple(varied),
         hosts=tuple(hosts),
         subnet=table.subnet,
+        mpi_launcher=table.mpi_launcher,
         exclude=table.exclude.rules(),
         turns=table.turns.turns,
         auto_slice=table.turns.auto_slice,

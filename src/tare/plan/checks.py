@@ -9,6 +9,7 @@ from tare.errors import TareError
 from tare.nodes.provider import BETWEEN_HOSTS, Provider
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.factors import least_memory_byte
+from tare.plan.launching import launcher_problems
 from tare.plan.problems import Problem, printable, shown
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host
 from tare.plan.sharing import Sharing, is_fuller
@@ -65,6 +66,7 @@ def whole_problems(
     return (
         problems
         or _unfit_workloads(campaign, kinds, places)
+        or list(launcher_problems(campaign, providers, kinds))
         or _unlike_work(campaign, kinds, places)
         or _cached(campaign, providers, kinds, places)
     )

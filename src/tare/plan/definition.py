@@ -15,7 +15,6 @@ from tare.errors import CampaignError
 from tare.nodes.provider import TOOLS_DIRECTORY, Provider
 from tare.plan.factors import (
     Factor,
-    Of,
     at_levels,
     cells_by_level,
     chosen_combinations,
@@ -39,6 +38,7 @@ from tare.records import (
     Intervention,
     Layout,
     Limits,
+    MpiLauncher,
     NamedHost,
     ScanChoice,
     SharedCell,
@@ -82,6 +82,8 @@ class Campaign:
     """The hosts that have its nodes; empty: the one on which Tare runs."""
     subnet: str | None = None
     """The address range in which the hosts reach each other; ``None``: the first that they have in common."""
+    mpi_launcher: MpiLauncher = MpiLauncher.TARE
+    """What starts the processes of an instance that spans hosts, in every arm."""
     sharings: tuple[Sharing, ...] = ()
     orders: tuple[Order, ...] = ()
     factors: tuple[Factor, ...] = ()
@@ -143,7 +145,7 @@ class Campaign:
     @property
     def compares_layouts(self) -> bool:
         """Whether the layouts are the levels of a factor."""
-        return any(factor.of is Of.LAYOUT for factor in self.factors)
+        return any(factor.changes_layouts for factor in self.factors)
 
     @property
     def settings(self) -> tuple[Setting, ...]:

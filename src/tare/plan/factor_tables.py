@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from tare.nodes.provider import Provider
 from tare.plan.entries import Entry, network_problems, option_problems, tables, validated
 from tare.plan.factors import LIMIT_FIELDS, Factor, Of, least_memory_byte, with_value
+from tare.plan.host_layouts import is_of_hosts
 from tare.plan.problems import Problem, nearest, printable, shown
 from tare.plan.schema import EnvironmentTable, FactorTable, Host, LimitsTable, parse_layout
 from tare.plan.toml_lines import Path
@@ -32,14 +33,12 @@ _REFUSED = {
     ),
     "kernel": "the host's kernel cannot vary within a campaign: measure under each kernel and compare the results "
     "with `tare compare`; a virtual machine's kernel is an option of qemu",
-    "hosts": "hosts cannot vary within a campaign yet: measure on each host and compare the results with "
-    "`tare compare`",
+    "host": "a campaign's hosts take turns and are not its levels; how many have a layout is the key hosts",
     **dict.fromkeys(
         ("nodes", "processors", "instances"),
         'is a part of the layout: write key = "layout" with levels such as ["1c1p1i", "2c1p2i"]',
     ),
 }
-_REFUSED["host"] = _REFUSED["hosts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,8 @@ class FileParts:
     workloads: Sequence[Entry[Workload]]
     providers: Mapping[str, Provider]
     kinds: Mapping[str, WorkloadKind]
+    over_hosts: Factor | None = None
+    """The factor ``hosts``, as ``host_layouts`` read it."""
 
     @property
     def measured_environments(self) -> list[Environment]:
@@ -69,8 +70,10 @@ def factors(data: Mapping[str, Any], parts: FileParts, problems: list[Problem]) 
     read: list[Factor] = []
     for position, table in listed:
         path: Path = ("factor", position)
-        checked = validated(FactorTable, table, path, parts.host, problems)
-        factor = None if checked is None else _factor(checked, path, data, parts, problems)
+        over_hosts = parts.over_hosts if is_of_hosts(table) else None
+        own = {**table, "levels": list(over_hosts.values)} if over_hosts else table
+        checked = validated(FactorTable, own, path, parts.host, problems)
+        factor = checked and (over_hosts or _factor(checked, path, data, parts, problems))
         if factor and factor.key in (other.key for other in read):
             problems.append(
                 Problem((*path, "key"), f"{factor.key} is a factor already; keep one table of it")

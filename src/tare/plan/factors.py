@@ -6,12 +6,14 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from itertools import product
 
+from tare.plan.marks import HOSTS, filled
 from tare.plan.sharing import Setting
 from tare.records import (
     Bounds,
     Cell,
     Environment,
     FactorCells,
+    Layout,
     Level,
     Limits,
     NetworkKind,
@@ -38,6 +40,8 @@ class Of(StrEnum):
 
     LIMIT = "limits"
     LAYOUT = "layout"
+    HOSTS = "hosts"
+    """On how many hosts layouts are."""
     NETWORK = "network"
     """``network`` or ``rto_min`` of an environment."""
     WORKLOAD = "workload"
@@ -58,7 +62,7 @@ class Factor:
     values: tuple[OptionValue, ...]
     """One for each level: a limit as its record holds it, an option as the file does."""
     names: tuple[str, ...] = ()
-    """The workloads or environments that it changes; empty for limits and layouts, which belong to all."""
+    """The workloads, environments or, with marks, layouts that it changes; empty for limits and layouts themselves."""
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for levels without values, or none."""
@@ -69,7 +73,12 @@ class Factor:
 
     def concerns(self, workload: Workload) -> bool:
         """Whether the workload is measured at each of its levels."""
-        return self.of is not Of.LAYOUT and (not self.changes_workloads or workload.name in self.names)
+        return not self.changes_layouts and (not self.changes_workloads or workload.name in self.names)
+
+    @property
+    def changes_layouts(self) -> bool:
+        """Whether its levels are layouts, which every workload has already."""
+        return self.of in {Of.LAYOUT, Of.HOSTS}
 
     @property
     def changes_workloads(self) -> bool:
@@ -166,13 +175,10 @@ def cells_by_level(
     """The cells of a workload at the levels of a factor, apart for each layout and company that is no factor."""
     groups: dict[tuple[str, str], dict[Level, list[Cell]]] = {}
     for workload, setting in settings:
-        level = _level(factor, setting)
-        if level is None:
-            continue
-        layout = "" if compares_layouts else str(setting.layout)
-        company = "" if setting.company is None else f"+{setting.company}"
         cell = Cell(workload=workload, layout=str(setting))
-        groups.setdefault((workload, f"{layout}{company}"), {}).setdefault(level, []).append(cell)
+        company = "" if setting.company is None else f"+{setting.company}"
+        for layout, level in _places(factor, compares_layouts, setting):
+            groups.setdefault((workload, f"{layout}{company}"), {}).setdefault(level, []).append(cell)
     for (workload, shared), by_level in groups.items():
         if len(by_level) > 1:
             yield FactorCells(
@@ -182,11 +188,21 @@ def cells_by_level(
                 levels=tuple(level for level in factor.levels if level in by_level),
                 cells=tuple(tuple(by_level[level]) for level in factor.levels if level in by_level),
                 environments=factor.names if factor.of in {Of.NETWORK, Of.ENVIRONMENT} else (),
+                in_layouts=factor.changes_layouts,
             )
 
 
-def _level(factor: Factor, setting: Setting) -> Level | None:
-    """The factor's level in a setting; ``None`` if it does not vary there."""
-    wanted = str(setting.layout) if factor.of is Of.LAYOUT else None
-    own = (level for level in factor.levels if level in setting.levels or level.text == wanted)
-    return next(own, None)
+def at_hosts(marked: str, count: int) -> str:
+    """A layout with marks, spread over so many hosts."""
+    return str(Layout.parse(filled(marked, {HOSTS: count})))
+
+
+def _places(factor: Factor, compares_layouts: bool, setting: Setting) -> Iterator[tuple[str, Level]]:
+    """What the setting shares with other levels, and its level; nothing if the factor does not vary there."""
+    layout = str(setting.layout)
+    for level in factor.levels:
+        if factor.of is Of.HOSTS:
+            own = (text for text in factor.names if at_hosts(text, int(level.text)) == layout)
+            yield from ((text.removesuffix(f" on {{{HOSTS}}}"), level) for text in own)
+        elif level in setting.levels or (factor.of is Of.LAYOUT and level.text == layout):
+            yield "" if compares_layouts else layout, level

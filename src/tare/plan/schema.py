@@ -30,6 +30,7 @@ from tare.records import (
     Exclude,
     Layout,
     Limits,
+    MpiLauncher,
     NetworkKind,
     Storage,
     check_user,
@@ -311,7 +312,9 @@ class CampaignTable(StrictTable):
     devices: list[Annotated[str, AfterValidator(normal_device)]] = Field(default_factory=list)
     subnet: str | None = None
     """Address range in which the hosts reach each other."""
+    mpi_launcher: Annotated[MpiLauncher, BeforeValidator(_choice(MpiLauncher))] = MpiLauncher.TARE
     host: Any = None
+    hosts: Any = None
     environment: Any = None
     workload: Any = None
     sharing: Any = None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A campaign and a seed to trials in randomized blocks."""
 
+import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -61,12 +62,16 @@ def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iter
 def hosts_of_block(campaign: Campaign, seed: int, block: int, layout: Layout) -> tuple[str, ...]:
     """The hosts that have the nodes of a layout in a block, all its trials alike.
 
-    From block to block the layout moves on in an order drawn once, so that in the end every host has had it as often.
+    From block to block the layout moves on, until every host has had it as often; then in another order, so that
+    hosts meet in other groups, which tells one from another.
     """
     names = [host.name for host in campaign.hosts]
-    random.Random(f"{seed}-hosts").shuffle(names)  # noqa: S311 - an order that can be repeated, not a secret
-    first = block * layout.hosts
-    return tuple(names[(first + number) % len(names)] for number in range(layout.hosts)) if names else ()
+    if not names:
+        return ()
+    turn, place = divmod(block, len(names) // math.gcd(len(names), layout.hosts))
+    random.Random(f"{seed}-hosts-{turn}").shuffle(names)  # noqa: S311 - an order that can be repeated, not a secret
+    first = place * layout.hosts
+    return tuple(names[(first + number) % len(names)] for number in range(layout.hosts))
 
 
 def trial_identity(block: int, workload: str, setting: str, environment: str, replicate: int) -> str:

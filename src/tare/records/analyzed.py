@@ -11,9 +11,10 @@ from tare.records.busy import Busyness, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, HostShare, Ranking, Standing
-from tare.records.diagnostics import Finding, HostSpeed, TimerAgreement
+from tare.records.diagnostics import Finding, HostEffect, HostExcess, HostSpeed, TimerAgreement
 from tare.records.factors import Dependence
 from tare.records.failing import FailureRate
+from tare.records.host_clocks import HostClockSummary, StartSkew
 from tare.records.integrity import Integrity
 from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
@@ -179,6 +180,8 @@ class SharingLoss:
     skew_s: float | None
     """Median over trials of how much later than the first an instance started; ``None`` with one instance."""
     longest_skew_s: float | None
+    skew_bound_s: float | None
+    """Largest error of any trial's; 0 on one host, ``None`` in results of earlier versions."""
     withheld: Withheld | None = None
     """As in ``Verdict``."""
 
@@ -280,6 +283,14 @@ class Analysis:
     """Empty if the host's own files take no part."""
     host_speeds: tuple[HostSpeed, ...] = ()
     """The hosts of the campaign's list, the slowest first; empty where it names fewer than two."""
+    host_excesses: tuple[HostExcess, ...] = ()
+    """What one of them has more of than the others."""
+    host_clocks: tuple[HostClockSummary, ...] = ()
+    """The clocks of these hosts against this one's, by name."""
+    start_skew: StartSkew | None = None
+    """``None`` where no trial had instances on several hosts."""
+    host_effects: tuple[HostEffect, ...] = ()
+    """The same by the workloads' own metrics, as far as hosts took turns."""
     across_workloads: tuple[AcrossWorkloads, ...] = ()
     spreads: tuple[ArmSpread, ...] = ()
     variances: tuple[VarianceSplit, ...] = ()

@@ -68,6 +68,40 @@ class HostSpeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostTime:
+    """What the hosts of one native run took, both natives of the block together."""
+
+    cell: Cell
+    block: int
+    hosts: tuple[str, ...]
+    """All that had a part in it, in the order of their names."""
+    log_time: float
+    """ln(time per work)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTimes:
+    """A primary metric of a workload by hosts, over all cells."""
+
+    workload: str
+    metric: str
+    times: tuple[HostTime, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostEffect:
+    """How a host of the campaign's list differs from the others in one metric of a workload."""
+
+    workload: str
+    metric: str
+    host: str
+    slower: Estimate
+    """How much more time a run takes with it in place of one of the others, as a fraction."""
+    is_slow: bool
+    """Whether that is certainly more than 5 %, judged with all hosts together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimerSummary:
     """One environment in one cell, block by block; only blocks in which all three trials are known."""
 
@@ -91,3 +125,17 @@ class TimerAgreement:
     """Native against native."""
     disagrees: bool
     """The whole interval of the difference lies outside the band's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostExcess:
+    """A signal of which one host of the campaign's list certainly has more than the others, over all trials."""
+
+    host: str
+    signal: str
+    unit: str
+    """``1``: of the time of its processors in the trials; ``1/s``: events per second."""
+    own: float
+    """Mean over the blocks."""
+    excess: Estimate
+    """Beyond the median of the other hosts; judged with all hosts and signals together (Bonferroni)."""

@@ -7,9 +7,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from tare.records.busy import HostLoad
+from tare.records.host_clocks import HostClock
 from tare.records.integrity import Seen
 from tare.records.planned import ScanChoice, Trial
-from tare.records.signals import Signal
+from tare.records.signals import HostSignals, Signal
 from tare.records.turns import TurnsTaken
 
 
@@ -156,6 +157,8 @@ class InstanceRun:
     start_offset_s: float
     """Delay of this program's execve(2) after the first instance's, by the host's clock; in results of earlier
     versions the delay after the start."""
+    start_bound_s: float | None = None
+    """Largest error of ``start_offset_s`` by the clocks' comparison; ``None`` in results of earlier versions."""
     user_s: float
     system_s: float
     maximum_rss_byte: int
@@ -199,6 +202,9 @@ class Outcome:
     node_stop_s: float | None
     barrier_skew_s: float | None
     """The largest ``start_offset_s`` of the instances; ``None`` with one instance."""
+    barrier_skew_bound_s: float | None = None
+    """Largest error of ``barrier_skew_s``, as clocks of several kernels are compared; 0 where all have the host's.
+    ``None`` with one instance, and in results of earlier versions."""
     cpu_s: float | None
     """CPU time of the nodes' cgroups on the host, from GO to the end."""
     helper_cpu_s: float | None = None
@@ -233,11 +239,22 @@ class Outcome:
     """Use of the processors by others while the commands ran; ``None``: not known, such as on another host."""
     turns: TurnsTaken | None = None
     """Its turns with the other arms; ``None``: it ran by itself."""
+    real_hosts: tuple[str, ...] = ()
+    """The machines that were the trial's ``hosts``, in their order: a node of Slurm's by its own name."""
     host_times_s: Mapping[str, float] = field(default_factory=dict)
-    """Host of the campaign's list → time of a fixed work on all its processors, before a native trial; else empty."""
+    """Machine among them → time of a fixed work on all its processors, before a native trial; else empty."""
+    host_clocks: Mapping[str, HostClock] = field(default_factory=dict)
+    """Machine among them → its clock against this host's while the commands ran; empty without such a list."""
+    host_signals: Mapping[str, HostSignals] = field(default_factory=dict)
+    """Machine among them → its part of ``signals``; empty without such a list."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: observed limits, BLAS kernel, storage driver, ..."""
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """The machines that had the nodes; by their names in the campaign, in results of earlier versions."""
+        return self.real_hosts or self.trial.hosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,6 +67,17 @@ class Storage(StrEnum):
     """A folder of Tare's state directory."""
 
 
+class MpiLauncher(StrEnum):
+    """What starts the MPI processes of an instance that spans hosts (docs/mpi.md)."""
+
+    TARE = "tare"
+    """The image's mpirun, which Tare lets into every node."""
+    MPIRUN = "mpirun"
+    """The mpirun of the host on which Tare runs; its daemons are beside the nodes."""
+    SRUN = "srun"
+    """Slurm's, by PMIx, within an allocation."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """A technology in one configuration; ``name`` is unique within a campaign."""
@@ -102,6 +113,8 @@ class NamedHost:
     python: str = "python3"
     become: tuple[str, ...] = ()
     """The prefix that makes a command there run as root."""
+    slurm: int | None = None
+    """Its number among the nodes of the Slurm allocation, from 0; ``None``: the campaign itself names the host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

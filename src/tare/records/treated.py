@@ -10,6 +10,8 @@ from tare.records.measured import Dimension, Direction, Rule
 from tare.records.planned import Level
 
 _T = TypeVar("_T")
+DIFFERENT_PATHS = "mpi paths that differ"
+"""The fact that names pairs of hosts whose MPI messages other means carry than those of most pairs."""
 PROGRAM = "program digest"
 """The fact that holds the SHA-256 of the measured program's file, as the node sees it."""
 BLAS = "blas"
@@ -101,6 +103,8 @@ class FactorCells:
     """For each level: one cell, or one for each combination of the other factors' levels."""
     environments: tuple[str, ...] = ()
     """Those that the factor changes; empty: all, and native too."""
+    in_layouts: bool = False
+    """Whether the levels are layouts, or parts of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +134,8 @@ class SharingSummary:
     """Per block Jain's index of the instances' rates: 1 when all get the same; empty with one instance."""
     skews_s: tuple[float, ...]
     """Per trial with company, latest minus earliest start of its instances; empty with one instance."""
+    skew_bound_s: float | None
+    """Largest error of any of these; ``None`` where it is not known, or there is none of them."""
     dropped_blocks: int
     """Blocks begun that lack a trial of this environment, with company or alone."""
 

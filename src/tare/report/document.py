@@ -15,6 +15,7 @@ from tare.report import arrange, cells, losses, page, provenance, surfaces, trus
 from tare.report.bounds import bounded, left_out_said
 from tare.report.curves import POINTWISE, UNITS, curve_sentences, level, place_groups
 from tare.report.emulation import emulated, restored
+from tare.report.hosts import uneven_paths_said
 from tare.report.integrity import integrity_said
 from tare.report.reasons import reasons
 from tare.report.stacked import stackable
@@ -92,6 +93,7 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         weaker_heading=HEADING,
         emulated=emulated(analysis.outcomes),
         restored=restored(analysis.outcomes),
+        uneven_paths=uneven_paths_said(analysis.outcomes),
         Status=Status,
         alone_said=trust.alone_said,
         tail_said=trust.tail_said,

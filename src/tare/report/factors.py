@@ -49,8 +49,8 @@ class VariedMetric:
 
     @property
     def has_curve(self) -> bool:
-        """Whether the levels are numbers, of which the cell's section has the picture."""
-        return all(level.number is not None for level in self.cells.levels)
+        """Whether the levels are numbers within a layout, of whose section they are the curve."""
+        return not self.cells.in_layouts and all(level.number is not None for level in self.cells.levels)
 
 
 def varied_metrics(analysis: Analysis) -> tuple[VariedMetric, ...]:

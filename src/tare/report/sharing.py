@@ -88,10 +88,14 @@ def company_note(cells: SharedCell) -> str:
 
 
 def skew_said(loss: SharingLoss) -> str:
-    """Median and largest start of an instance after the first, over trials, in ms; empty with one instance."""
+    """Median and largest start of an instance after the first, over trials, in ms; empty with one instance.
+
+    With their bound if the clocks of several hosts were compared.
+    """
     if loss.skew_s is None or loss.longest_skew_s is None:
         return ""
-    return f"{1000 * loss.skew_s:.2f}, {1000 * loss.longest_skew_s:.2f}"
+    bound = f" \N{PLUS-MINUS SIGN} {1000 * loss.skew_bound_s:.2f}" if loss.skew_bound_s else ""
+    return f"{1000 * loss.skew_s:.2f}, {1000 * loss.longest_skew_s:.2f}{bound}"
 
 
 class SkewShape(JsonShape):
@@ -99,6 +103,9 @@ class SkewShape(JsonShape):
 
     median: EstimateShape = key("without interval, in seconds; `n` counts trials")
     maximum: Number = key("in seconds")
+    bound: Number = key(
+        "largest error of any trial's, as clocks of several hosts are compared; 0 on one host, `null`: not known"
+    )
 
 
 class LossesShape(JsonShape):
@@ -112,7 +119,7 @@ def _skew(loss: SharingLoss) -> SkewShape | None:
     if loss.skew_s is None:
         return None
     median = without_interval(loss.skew_s, "s", len(loss.summary.skews_s))
-    return SkewShape(median=median, maximum=loss.longest_skew_s)
+    return SkewShape(median=median, maximum=loss.longest_skew_s, bound=loss.skew_bound_s)
 
 
 def _blocks(summary: SharingSummary) -> list[LossesShape]:

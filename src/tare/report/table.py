@@ -16,6 +16,7 @@ from tare.report.calibration import citation
 from tare.report.causes import print_reasons
 from tare.report.curves import curve_metrics, print_curves
 from tare.report.emulation import emulated, restored
+from tare.report.hosts import uneven_paths_said
 from tare.report.stops import decisions_said, stops_said
 from tare.report.surfaces import print_surfaces, surface_metrics
 from tare.report.topics import TABLE_ORDER
@@ -75,7 +76,14 @@ def _ending(analysis: Analysis) -> Group:
 
 
 def _no_usual_guests(analysis: Analysis) -> Iterable[Text]:
-    for said in filter(None, (emulated(analysis.outcomes), restored(analysis.outcomes))):
+    for said in filter(
+        None,
+        (
+            emulated(analysis.outcomes),
+            restored(analysis.outcomes),
+            uneven_paths_said(analysis.outcomes),
+        ),
+    ):
         yield Text(one_line(said), style="yellow")
 
 

@@ -5,6 +5,7 @@ from tare.treat.activities import activity_summaries
 from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
 from tare.treat.failing import failure_counts
+from tare.treat.host_times import host_times
 from tare.treat.instances import InstanceFigure, per_instance
 from tare.treat.levels import compared, iteration_series, levels
 from tare.treat.order import order_summaries
@@ -28,6 +29,7 @@ __all__ = [
     "failure_counts",
     "finished_blocks",
     "helper_summaries",
+    "host_times",
     "iteration_series",
     "levels",
     "order_summaries",

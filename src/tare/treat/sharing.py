@@ -24,6 +24,7 @@ class _Table:
     logs: dict[tuple[str, int, int, Metric], _Logs] = field(default_factory=dict)
     """By environment, block and replicate."""
     skews_s: dict[str, list[float]] = field(default_factory=dict)
+    bounds_s: dict[str, list[float | None]] = field(default_factory=dict)
     """By environment; its keys are all environments with a trial here."""
     layout: Layout | None = None
 
@@ -62,6 +63,7 @@ def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
         return
     if outcome.barrier_skew_s is not None:
         skews_s.append(outcome.barrier_skew_s)
+        table.bounds_s.setdefault(trial.environment.name, []).append(outcome.barrier_skew_bound_s)
     for metric, samples in by_metric(
         [sample for sample in outcome.samples if not sample.coordinates]
     ).items():
@@ -129,8 +131,14 @@ def _of_pair(
                 spreads=tuple(fmean(map(spread, logs)) for logs in fair),
                 jain_indices=tuple(fmean(map(jain_index, logs)) for logs in fair),
                 skews_s=tuple(shared.skews_s[name]),
+                skew_bound_s=_largest(shared.bounds_s.get(name, [])),
                 dropped_blocks=len(shared.begun | alone.begun) - len(own),
             )
+
+
+def _largest(bounds_s: Sequence[float | None]) -> float | None:
+    known = [bound_s for bound_s in bounds_s if bound_s is not None]
+    return max(known, default=None) if len(known) == len(bounds_s) else None
 
 
 def _losses(shared: _Table, alone: _Table, environment: str, metric: Metric) -> dict[int, _Logs]:

@@ -7,7 +7,17 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from tare.records import CPU_TIME, NET_OF_LOAD, Coordinate, OptionValue, Range, Sample, Storage, Way
+from tare.records import (
+    CPU_TIME,
+    NET_OF_LOAD,
+    Coordinate,
+    MpiLauncher,
+    OptionValue,
+    Range,
+    Sample,
+    Storage,
+    Way,
+)
 
 
 class Options(BaseModel):
@@ -27,6 +37,23 @@ def own(model: type[Own], options: Options) -> Own:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What the site's own launcher needs, which starts processes beside the nodes, to enter them from there."""
+
+    launcher: MpiLauncher
+    enter: tuple[str, ...]
+    """Words that enter the node of the process that they begin, before its command there."""
+    agent: str
+    """Path, on the host on which Tare runs, of the program that its mpirun is to call instead of ssh."""
+    folder: str
+    """A folder there for the launcher's own files."""
+    hosts: tuple[str, ...]
+    """Slurm's names of the hosts, in the order of the ranks; none but for srun."""
+    job: str | None = None
+    """The Slurm job's number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """The nodes that a cooperative instance spans, as its launch needs them."""
 
@@ -38,6 +65,8 @@ class Span:
     """Where the nodes reach each other: an address range in CIDR notation, or an interface's name."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables that the launch agent needs."""
+    site: Site | None = None
+    """``None``: the image's mpirun starts the processes, and Tare lets it into the nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

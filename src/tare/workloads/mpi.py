@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Literal
 
 from tare.errors import InputError
+from tare.workloads import mpi_site
 from tare.workloads.kind import Shape, Span
+from tare.workloads.mpi_paths import TRANSPORTS
 
 SingleCopy = Literal["none", "cma", "natural"]
 """How large messages cross between the processes of a node (Open MPI's vader transport).
@@ -56,7 +58,6 @@ _CONNECTED = re.compile(
 _CHATTER = re.compile(
     r"^\[[^\]\n]*\] (?:mca: b|select: init|btl:|plm:rsh: Warning: setpgid).*\n?", re.MULTILINE
 )
-_TRANSPORTS = {"vader": "shared memory", "sm": "shared memory", "tcp": "TCP"}
 
 
 def refused_single_copy(stderr: str) -> str | None:
@@ -77,6 +78,10 @@ def launch(
     Each setting fixes a choice that Open MPI would otherwise make from what it detects in the node. ``variables`` are
     passed to processes in other nodes too; ``exported`` are set only in the processes, not in mpirun.
     """
+    if shape.span is not None and shape.span.site is not None:
+        words = {**(variables or {}), **(exported or {})}
+        site = mpi_site.launch(shape, shape.span, shape.span.site, _settings(shape, single_copy), words)
+        return (*site, *pinned(shape))
     exports = [part for pair in (exported or {}).items() for part in ("-x", "=".join(pair))]
     count = ("-np", str(shape.processors // shape.threads))
     return (*_mpirun(shape, single_copy, variables or {}), *exports, *count, *pinned(shape))
@@ -101,6 +106,10 @@ def launch_each(
     programs: Iterable[tuple[str, ...]], shape: Shape, variables: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     """Return the argv of one job whose processes each run one of the programs, in order."""
+    if shape.span is not None and shape.span.site is not None:
+        settings = _settings(shape, "natural")
+        site = mpi_site.launch(shape, shape.span, shape.span.site, settings, variables or {})
+        return (*site, *pinned(shape), *mpi_site.each_in_turn(tuple(programs)))
     parts: list[str] = []
     for program in programs:
         parts += [*([":"] if parts else []), "-np", "1", *pinned(shape), *program]
@@ -127,11 +136,26 @@ def hybrid(shape: Shape, threads: int) -> Shape:
 def _mpirun(shape: Shape, single_copy: SingleCopy, variables: Mapping[str, str]) -> list[str]:
     argv = [LAUNCHER, "--allow-run-as-root", "--bind-to", "none"]
     argv += _here(shape) if shape.span is None else _across(shape, shape.span, variables)
-    argv += _mca("pml", "ob1") + _mca("btl_base_verbose", "10")
-    argv += _mca("mpi_yield_when_idle", str(int(shape.oversubscribed)))
+    return argv + [word for pair in _messages(shape, single_copy).items() for word in _mca(*pair)]
+
+
+def _messages(shape: Shape, single_copy: SingleCopy) -> dict[str, str]:
+    """Settings of the processes, whoever starts them."""
+    settings = {
+        "pml": "ob1",
+        "btl_base_verbose": "10",
+        "mpi_yield_when_idle": str(int(shape.oversubscribed)),
+    }
     if single_copy != "natural":
-        argv += _mca("btl_vader_single_copy_mechanism", single_copy)
-    return argv
+        settings["btl_vader_single_copy_mechanism"] = single_copy
+    return settings
+
+
+def _settings(shape: Shape, single_copy: SingleCopy) -> dict[str, str]:
+    """All of them, where they are not mpirun's in the launcher's node."""
+    subnet = "" if shape.span is None else shape.span.subnet
+    between = {"btl": "self,vader,tcp", "btl_tcp_if_include": subnet}
+    return between | _messages(shape, single_copy)
 
 
 def _here(shape: Shape) -> list[str]:
@@ -174,7 +198,7 @@ def transports(stderr: str) -> str | None:
 
     ``None`` when it reported nothing: a single process has no peer.
     """
-    names = dict.fromkeys(_TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
+    names = dict.fromkeys(TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
     addresses = ", ".join(sorted({_shown(address) for address in _CONNECTED.findall(stderr)}))
     carriers = [f"{name} ({addresses})" if name == "TCP" and addresses else name for name in sorted(names)]
     return "; ".join(carriers) or None

@@ -73,7 +73,7 @@ def test_a_node_is_stopped_by_a_run_that_knows_its_record_alone(spec: NodeSpec, 
 
     running = ssh._running.pop(spec.name)
     stop_node(spec, PROVIDER)
-    running.channel.close()
+    running.leave()
     assert leftovers(far, spec.name) == []
     assert not SleepingMachine(spec).is_on()
 

@@ -54,6 +54,7 @@ _PAGE_S = 1e-3
 
 KNOWN: Mapping[str, Known] = {
     "throttled_s": Known(title="held back by a CPU quota", group=_CPU, summed=True),
+    "throttled_above_s": Known(title="held back by a CPU quota above the nodes' own", after=_WAITING[:1]),
     "throttled_periods": Known(title="periods used up of a CPU quota", most_event_s=1.0, after=_WAITING[:1]),
     "vcpu_wait_s": Known(
         title="virtual processors waiting for a real one", group=_CPU, summed=True, after=_WAITING[:1]

@@ -17,7 +17,7 @@ from tare.environments.managed.options import (
     is_pinned,
     machine_memory_byte,
 )
-from tare.environments.ssh import UNLINKED_NETWORKS, Ssh, code
+from tare.environments.ssh import UNLINKED_NETWORKS, Ssh, shared
 from tare.environments.ssh.connection import Far, unreachable, variables
 from tare.errors import NodeError
 from tare.host import process
@@ -128,7 +128,7 @@ class Managed(Provider):
         options = far_options(spec.options, None if "host" in spec.options else _address(machine))
         wait_until_it_answers(options, spec.index, boot_limit_s(spec.options), machine.is_on)
         far = Far.of(options, spec.index)
-        code.forget(far)  # a new copy has nothing yet, whatever had this address before
+        shared.forget(far)  # a new copy has nothing yet, whatever had this address before
         inside = _inside(machine, {**options, "host": far.host})
         _SSH.configured(inside.options).prepare(spec.image_root, spec.image_digest)
         node = _SSH.start(inside)

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any technology on any hosts that ssh reaches: the image and Tare's own code are copied there (docs/hosts.md)."""
 
-import hashlib
-import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
-from tare.environments.ssh import files
-from tare.environments.ssh.channel import Channel, opened
+from tare.environments.ssh import files, shared
+from tare.environments.ssh.channel import Ask
+from tare.environments.ssh.code import rank_file
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
-from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.group import far_group
+from tare.environments.ssh.lanes import Lane
+from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
+from tare.host import slurm
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
 from tare.nodes.provider import (
@@ -35,8 +38,6 @@ _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
 _WORK_LIMIT_S = 90.0
 _PREPARE_LIMIT_S = 900.0
-_LONGEST_SOCKET = 80
-"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
 _KEEP_EXIT_CODE = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
 """For sh there: ssh(1) reports 255 for any death by a signal, where a shell reports which; this one silently."""
 
@@ -50,6 +51,32 @@ class _Probed(TypedDict):
 
 class _Worked(TypedDict):
     time_s: float
+
+
+class _Clock(TypedDict):
+    clock_ns: int
+
+
+class _FarSignal(TypedDict):
+    name: str
+    unit: str
+    scope: str
+    value: float
+    lost_time: bool
+
+
+class FarReadings(TypedDict):
+    """What ``tare.far.signals`` tells of one node and its host."""
+
+    signals: list[_FarSignal]
+    missing: dict[str, str]
+    span_s: float
+    used_s: float | None
+    """CPU time of everything on the processors, with what a hypervisor took; ``None``: not known."""
+    own_s: float
+    """CPU time of the agent."""
+    node_s: float | None
+    """CPU time of the node's group; ``None``: it is not counted."""
 
 
 class _Started(TypedDict):
@@ -70,6 +97,7 @@ class Ssh(Provider):
     networks = UNLINKED_NETWORKS | LINKED_NETWORKS
     own_kernel = True
     device_refusal = "tare knows the devices of this host only"
+    starts_at_once = True
     makes_namespace = True
     """On the other host: nothing of it is made here."""
 
@@ -110,7 +138,7 @@ class Ssh(Provider):
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         for far in Far.all(self._options or {}):
-            with _preparing, opened(far) as channel:
+            with _preparing_on(far), opened(far) as channel:
                 carry(far, channel, image_root, image_digest)
                 options = dict(far.options_below)
                 channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
@@ -123,9 +151,7 @@ class Ssh(Provider):
                 f"this node's link would end on its host, and is to reach others; write {allowed}"
             )
         spec.work.mkdir(parents=True, exist_ok=True)
-        control = _control(spec)
-        _make_private(control.parent)
-        _running[spec.name] = running = _Running(far, Channel(far, control), control)
+        _running[spec.name] = running = _Running(far, shared.take(far), spec.name)
         _reached(spec).touch()
         return running.start(spec)
 
@@ -133,18 +159,18 @@ class Ssh(Provider):
         return _of(node).prefix
 
     def group(self, node: Node) -> NodeGroup | None:
-        return FarGroup.of(_of(node).channel)
+        return far_group(_of(node).ask)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
-        files.send(_of(node).channel, node.spec.work, names)
+        files.send(_of(node).ask, node.spec.work, names)
 
     def fetch(self, node: Node, names: Sequence[str]) -> None:
-        files.fetch(_of(node).channel, node.spec.work, names)
+        files.fetch(_of(node).ask, node.spec.work, names)
 
     def stop(self, spec: NodeSpec) -> None:
-        """Stop it over the node's own connection, if this process has it and it is sound; else over a new one."""
+        """Stop it over its connection, if this process has it and it is sound; else over a new one."""
         running = _running.pop(spec.name, None)
-        stopped = running is not None and running.stop(spec.name)
+        stopped = running is not None and running.stop()
         if not stopped and _reached(spec).exists():
             _stop_over_new_connection(spec)
         self.forget(spec)
@@ -153,35 +179,83 @@ class Ssh(Provider):
         """Remove the node's files on this host; the other host has no node any more, or is gone itself."""
         running = _running.pop(spec.name, None)
         if running is not None:
-            running.channel.close()
-        control = _control(spec)
-        control.unlink(missing_ok=True)
-        if control.parent != spec.directory:
-            remove_what_goes(control.parent)
+            running.leave()
         remove_what_goes(spec.directory / "layer")
         _reached(spec).unlink(missing_ok=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """How a command gets to a node's host, and from there into the node."""
+
+    host: str
+    """As ssh or srun names it."""
+    job: str | None
+    """The Slurm job that has the host."""
+    reach: tuple[str, ...]
+    """The argv before a command that runs on the host, outside of the node."""
+    enter: tuple[str, ...]
+    """The argv, on the host, before a command that runs in the node."""
+    rank: tuple[str, ...]
+    """The argv, on the host, of ``tare.far.rank``."""
+    folder: str
+    """The node's own folder there, which goes with it."""
+
+
+def beside(node: Node) -> Beside:
+    """For a launcher that is neither Tare's nor in the node."""
+    return _of(node).beside()
+
+
 def work_time_s(node: Node) -> float:
     """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
-    return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
+    return _of(node).connection.channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
+
+
+def host_clock_ns(node: Node) -> int:
+    """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
+    return _of(node).ask("clock").told(_Clock)["clock_ns"]
+
+
+def begin_signals(node: Node, processors: Sequence[int]) -> None:
+    """Have the node's host read all signals, for these of its processors."""
+    _of(node).ask("begin signals", processors=list(processors))
+
+
+def glance_at_signals(node: Node) -> None:
+    """Have it read the levels, and the counters that wrap."""
+    _of(node).ask("glance at signals")
+
+
+def end_signals(node: Node) -> FarReadings:
+    """Have it read all signals again."""
+    return _of(node).ask("end signals").told(FarReadings)
 
 
 class _Running:
     """A node on another host, with the connection on which its life depends."""
 
-    def __init__(self, far: Far, channel: Channel, control: Path) -> None:
-        self.channel = channel
+    def __init__(self, far: Far, connection: Connection, name: str) -> None:
+        self.connection = connection
+        self.ask: Ask = partial(connection.channel.ask, node=name)
         self.prefix: list[str] = []
         self._far = far
-        self._control = control
+        self._name = name
+        self._lane: Lane | None = None
+        self._inside: tuple[str, ...] = ()
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
-        said = self.channel.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
-        self.prefix = self._far.enter(self._control, ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]])
-        greeting = self.channel.greeting
+        lanes = self.connection.lanes
+        self._lane = None if lanes is None else lanes.take()
+        seen = self._far.seen(spec.image_root)
+        said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
+        channel = self.connection.channel
+        self._inside = tuple(said["prefix"])
+        into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
+        self.prefix = self._far.enter(self._socket, into)
+        greeting = channel.greeting
         return Node(
             spec=spec,
             init_pid=None,
@@ -192,23 +266,52 @@ class _Running:
             elsewhere=Elsewhere(subnet=subnet, address=spec.network.address or said["address"]),
             made_as_user=said["made_as_user"],
             keeps_user=said["keeps_user"],
-            facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
+            facts={
+                **said["facts"],
+                "host": f"{greeting['host']} (Linux {greeting['kernel']}), by {self._far.by}",
+            },
         )
 
-    def stop(self, name: str) -> bool:
+    @property
+    def _socket(self) -> Path | None:
+        """By which commands use the connection to the host."""
+        return None if self._lane is None else self._lane.socket
+
+    def beside(self) -> Beside:
+        far = self._far
+        return Beside(
+            host=far.host,
+            job=far.job,
+            reach=tuple(far.enter(self._socket, [])),
+            enter=self._inside,
+            rank=(far.python, "-I", "-S", rank_file(far)),
+            folder=str(Path(far.state) / "nodes" / self._name),
+        )
+
+    def stop(self) -> bool:
         """Stop it over this connection; return whether that worked."""
         try:
-            self.channel.ask("stop", name=name, limit_s=_STOP_LIMIT_S)
+            self.ask("stop", name=self._name, limit_s=_STOP_LIMIT_S)
         except NodeError:
             return False
         finally:
-            self.channel.close()
+            self.leave()
         return True
+
+    def leave(self) -> None:
+        """Use the connection no more."""
+        if self._lane is not None and self.connection.lanes is not None:
+            self.connection.lanes.leave(self._lane)
+        shared.leave(self.connection)
 
 
 _running: dict[str, _Running] = {}
-_preparing = threading.Lock()
-"""Environments are prepared in parallel; two on one host want the same image."""
+_preparing: dict[Far, threading.Lock] = {}
+
+
+def _preparing_on(far: Far) -> threading.Lock:
+    """Environments are prepared in parallel; two on one host want the same image."""
+    return _preparing.setdefault(far.way, threading.Lock())
 
 
 def _probed(far: Far) -> Probe:
@@ -232,6 +335,8 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
         with opened(far) as channel:
             channel.ask("stop", name=spec.name, limit_s=_STOP_LIMIT_S)
     except NodeError as error:
+        if far.job is not None and slurm.is_over(far.job):
+            return  # whatever ran in it was ended with it
         raise NodeError(
             f"whether {spec.name} has ended on {far.host} cannot be seen: {error}. It ends by itself when it notices "
             f"that nobody is connected. If that host is gone for good, remove {spec.directory}"
@@ -241,22 +346,6 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
 def _reached(spec: NodeSpec) -> Path:
     """The mark that exists from the moment when the other host may hold something of the node."""
     return spec.directory / "reached"
-
-
-def _control(spec: NodeSpec) -> Path:
-    """The connection's socket, in the node's folder unless that name is too long; nobody else may reach it."""
-    wanted = spec.directory / "ssh"
-    if len(str(wanted)) <= _LONGEST_SOCKET:
-        return wanted
-    known = hashlib.sha256(str(spec.directory).encode()).hexdigest()[:16]
-    return Path("/tmp") / f"tare-ssh-{known}" / "ssh"
-
-
-def _make_private(folder: Path) -> None:
-    """Make it if it is missing; ``NodeError`` if it is another user's, who could pretend to be the other host."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.lstat().st_uid != os.geteuid():
-        raise NodeError(f"{folder} belongs to another user; remove it")
 
 
 def _far_spec(spec: NodeSpec, far: Far) -> dict[str, Any]:

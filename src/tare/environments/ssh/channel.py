@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The conversation with Tare on the other host: one line of JSON each way, followed by bytes if it says so.
 
-The connection keeps a node alive: when it ends, for whatever reason, the far side removes its node.
+The connection keeps nodes alive: when it ends, for whatever reason, the far side removes them. Threads may ask at the
+same time: whoever waits for an answer reads, and hands out the others' answers.
 """
 
 import json
@@ -9,15 +10,16 @@ import os
 import select
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired, Self, TypedDict, TypeVar
+from typing import Any, NotRequired, Protocol, Self, TypedDict, TypeVar
 
 from tare.environments.ssh.code import place, start_file
-from tare.environments.ssh.connection import Far, unreachable, variables
+from tare.environments.ssh.connection import Far, failed, last_words, variables
 from tare.errors import NodeError
 from tare.host.process import end_session, tool_environment
 from tare.host.told import part
@@ -31,7 +33,6 @@ _LONGEST_LINE_BYTE = 1 << 20
 _LARGEST_CONTENT_BYTE = 256 << 20
 """For all files of one request; the other host sends 18 MiB of each at most."""
 _LONGEST_ERROR = 2000
-_SSH_FAILED = 255
 _COMPLAINT_BYTE = 4000
 Kind = TypeVar("Kind")
 
@@ -47,6 +48,14 @@ class FarAnswer:
     def told(self, kind: type[Kind]) -> Kind:
         """Its fields, which must be of this kind; ``NodeError`` if the other host sent anything else."""
         return part(kind, dict(self.fields), self.host)
+
+
+class Ask(Protocol):
+    """Asks a node there, as ``Channel.ask`` does."""
+
+    def __call__(
+        self, do: str, *, limit_s: float = ..., content: bytes = ..., **fields: object
+    ) -> FarAnswer: ...
 
 
 class Greeting(TypedDict):
@@ -69,9 +78,7 @@ class Channel:
         ``control`` is the socket by which further ssh sessions use the same connection.
         """
         place(far)
-        self._far = far
-        self._received = bytearray()
-        self._asked = 0
+        self._begin(far)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the channel
         argv = [*far.ssh(control, master=control is not None), self._program()]
         self._process = subprocess.Popen(
@@ -89,6 +96,19 @@ class Channel:
             self.close()
             raise
 
+    def _begin(self, far: Far) -> None:
+        self._far = far
+        self._received = bytearray()
+        self._asked = 0
+        self._sending = threading.Lock()
+        self._changed = threading.Condition()
+        self._answers: dict[int, FarAnswer | None] = {}
+        """Number of each question whose answer is wanted → the answer, once it is there."""
+        self._is_read = False
+        """Whether a thread reads now."""
+        self._is_torn = False
+        """Whether a question was sent in part only."""
+
     def _program(self) -> str:
         return self._far.command(self._far.python, "-I", "-S", start_file(self._far), self._far.state)
 
@@ -103,18 +123,72 @@ class Channel:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether a question can still be asked, as far as is known here."""
+        return not self._is_torn and self._process.poll() is None
+
     def ask(
-        self, do: str, *, limit_s: float = _ANSWER_LIMIT_S, content: bytes = b"", **fields: object
+        self,
+        do: str,
+        *,
+        node: str | None = None,
+        limit_s: float = _ANSWER_LIMIT_S,
+        content: bytes = b"",
+        **fields: object,
     ) -> FarAnswer:
-        """Ask for an action; ``NodeError`` with the far side's reason, or when it does not answer in time."""
-        self._asked += 1
-        line = json.dumps({"do": do, "number": self._asked, "size": len(content), **fields}, default=str)
-        self._send(line.encode() + b"\n" + content)
+        """Ask for an action of a ``node`` there, or of the host: each answers one question after the other.
+
+        ``NodeError`` with the far side's reason, or when it does not answer in time.
+        """
         deadline = time.monotonic() + limit_s
-        while (answer := self._next(deadline)).fields.get("number") != self._asked:
-            continue  # the answer to a question whose reading was interrupted
+        addressed = {"do": do, **({} if node is None else {"node": node}), **fields}
+        number = self._say(addressed, content)
+        try:
+            answer = self._answer(number, deadline)
+        finally:
+            with self._changed:
+                del self._answers[number]
         if "error" in answer.fields:
             raise NodeError(f"{self._far.host}: {str(answer.fields['error'])[:_LONGEST_ERROR]}")
+        return answer
+
+    def _say(self, fields: Mapping[str, object], content: bytes) -> int:
+        """Send it, and return its number."""
+        with self._sending:
+            self._asked = number = self._asked + 1
+            line = json.dumps({**fields, "number": number, "size": len(content)}, default=str)
+            self._answers[number] = None
+            try:
+                self._send(line.encode() + b"\n" + content)
+            except BaseException:
+                self._is_torn = True
+                del self._answers[number]
+                raise
+        return number
+
+    def _answer(self, number: int, deadline: float) -> FarAnswer:
+        """The answer, read by this thread unless another reads; that one hands it out."""
+        while (answer := self._handed_out(number, deadline)) is None:
+            try:
+                said = self._next(deadline)
+                with self._changed:
+                    # The answer to a question that nobody waits for any more is passed over.
+                    if (about := said.fields.get("number")) in self._answers:
+                        self._answers[about] = said
+            finally:
+                with self._changed:
+                    self._is_read = False
+                    self._changed.notify_all()
+        return answer
+
+    def _handed_out(self, number: int, deadline: float) -> FarAnswer | None:
+        """The answer; ``None``: it is this thread's turn to read."""
+        with self._changed:
+            while (answer := self._answers[number]) is None and self._is_read:
+                if not self._changed.wait(max(0.0, deadline - time.monotonic())):
+                    raise self._silent()
+            self._is_read = self._is_read or answer is None
         return answer
 
     def close(self) -> None:
@@ -131,6 +205,7 @@ class Channel:
     def _greeted(self) -> Greeting:
         """The first line; any other text would also come before the output of every command."""
         line = self._line(time.monotonic() + _CONNECT_LIMIT_S)
+        del self._received[: len(line)]
         if not line.startswith(b"{"):
             said = line.decode(errors="replace").strip()[:200]
             raise NodeError(
@@ -152,38 +227,40 @@ class Channel:
         return dict(sized)
 
     def _next(self, deadline: float) -> FarAnswer:
-        line = b"\n"
-        while not line.strip():  # an empty line only shows that the far side is alive
-            line = self._line(deadline)
+        """The next answer, taken whole: whoever is interrupted before leaves it to the next reader."""
+        while not (line := self._line(deadline)).strip():
+            del self._received[: len(line)]  # an empty line only shows that the far side is alive
         fields = self._fields(line)
-        return FarAnswer(self._far.host, fields, self._exactly(fields.get("size", 0), deadline))
+        end = len(line) + fields.get("size", 0)
+        while len(self._received) < end:
+            self._receive(deadline)
+        content = bytes(self._received[len(line) : end])
+        del self._received[:end]
+        return FarAnswer(self._far.host, fields, content)
 
     def _line(self, deadline: float) -> bytes:
+        """The next line, which stays where it is."""
         while b"\n" not in self._received:
             if len(self._received) > _LONGEST_LINE_BYTE:
                 raise self._nonsense(bytes(self._received))
             self._receive(deadline)
-        return self._exactly(self._received.index(b"\n") + 1, deadline)
+        return bytes(self._received[: self._received.index(b"\n") + 1])
 
     def _nonsense(self, said: bytes) -> NodeError:
         return NodeError(f"{self._far.host} answers nonsense: {said[:200]!r}")
-
-    def _exactly(self, size: int, deadline: float) -> bytes:
-        while len(self._received) < size:
-            self._receive(deadline)
-        content = bytes(self._received[:size])
-        del self._received[:size]
-        return content
 
     def _receive(self, deadline: float) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it was requested as a pipe
         left_s = deadline - time.monotonic()
         if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
-            raise NodeError(f"{self._far.host} does not answer any more; see what hangs there")
+            raise self._silent()
         chunk = os.read(self._process.stdout.fileno(), 1 << 16)
         if not chunk:
             raise self._ended()
         self._received += chunk
+
+    def _silent(self) -> NodeError:
+        return NodeError(f"{self._far.host} does not answer any more; see what hangs there")
 
     def _send(self, content: bytes) -> None:
         """Send at ssh's pace: it gives up by itself when the other host is silent (ServerAliveInterval)."""
@@ -198,16 +275,8 @@ class Channel:
     def _ended(self) -> NodeError:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_KILL_LIMIT_S)
-        self._errors.seek(0)
-        said = self._errors.read(_COMPLAINT_BYTE).decode(errors="replace").strip()
-        if self._process.returncode == _SSH_FAILED:
-            return unreachable(self._far, said)
-        last = next(reversed(said.splitlines()), "it said nothing")
-        return NodeError(f"Tare on {self._far.host} ended ({self._process.returncode}): {last}", said)
-
-
-@contextmanager
-def opened(far: Far) -> Iterator[Channel]:
-    """A conversation for a question or two."""
-    with Channel(far) as channel:
-        yield channel
+        said = os.pread(self._errors.fileno(), _COMPLAINT_BYTE, 0).decode(errors="replace").strip()
+        if error := failed(self._far, self._process.returncode, said):
+            return error
+        words = last_words(said)
+        return NodeError(f"Tare on {self._far.host} ended ({self._process.returncode}): {words}", said)

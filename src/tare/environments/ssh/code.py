@@ -10,19 +10,18 @@ import tarfile
 from pathlib import Path
 
 import tare
-from tare.environments.ssh.connection import Far, unreachable, variables
+from tare.environments.ssh.connection import Far, failed, last_words, variables
 from tare.errors import NodeError
 from tare.host.distribution import to_install
 from tare.host.process import tool_environment
 
 _PARTS = (
     *("__init__", "errors", "node_life", "on_demand", "records", "units", "untrusted"),
-    *("engines", "environments", "far", "guests", "host", "image", "network", "nodes"),
+    *("engines", "environments", "far", "guests", "host", "image", "network", "nodes", "signals"),
     *("statistics/__init__", "statistics/estimate"),
 )
 """Modules, and packages whole."""
 _LIMIT_S = 60.0
-_SSH_FAILED = 255
 _PLACE = """\
 set -eu
 code=$1/code/$2
@@ -46,9 +45,14 @@ def start_file(far: Far) -> str:
     return f"{far.state}/code/{_digest()}/tare/far/start.py"
 
 
+def rank_file(far: Far) -> str:
+    """The program by which a process of an MPI job enters its node, beside it."""
+    return f"{far.state}/code/{_digest()}/tare/far/rank.py"
+
+
 def place(far: Far) -> None:
     """Copy this version's code there if it is missing, once per process; ``NodeError`` says why it could not."""
-    if far in _placed:
+    if far.way in _placed:
         return
     argv = [*far.ssh(), far.command("sh", "-c", _PLACE, "sh", far.state, _digest())]
     try:
@@ -63,19 +67,20 @@ def place(far: Far) -> None:
     except subprocess.TimeoutExpired as error:
         raise NodeError(f"{far.host} did not take Tare's own code within {_LIMIT_S:.0f} s") from error
     except OSError as error:
-        raise NodeError(f"ssh cannot be started: {error.strerror}; {to_install('openssh-client')}") from error
+        package = {"ssh": "openssh-client", "srun": "slurm-client"}[far.by]
+        raise NodeError(f"{far.by} cannot be started: {error.strerror}; {to_install(package)}") from error
     said = done.stderr.decode(errors="replace")
-    if done.returncode == _SSH_FAILED:
-        raise unreachable(far, said)
+    if lost := failed(far, done.returncode, said):
+        raise lost
     if done.returncode != 0:
-        last = next(reversed(said.strip().splitlines()), "it said nothing")
-        raise NodeError(f"{far.host} cannot take Tare's own code into {far.state}: {last}", said)
-    _placed.add(far)
+        words = last_words(said)
+        raise NodeError(f"{far.host} cannot take Tare's own code into {far.state}: {words}", said)
+    _placed.add(far.way)
 
 
 def forget(far: Far) -> None:
     """Check again whether it is there: this name may now be another machine's, or one restored."""
-    _placed.discard(far)
+    _placed.discard(far.way)
 
 
 @functools.cache

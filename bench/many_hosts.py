@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What many hosts cost the runner: 1, 4, 16 and 64 simulated ones with 8 nodes each, all on this host.
+
+    python -m bench.many_hosts [--hosts 1 4 16 64] [--nodes 8] [--rounds 3] [--json]
+
+A simulated host is Tare's agent without ssh, with a state folder of its own; a node is of the fake environment, which
+starts nothing. So the times of connecting, starting and stopping are what the far sides of all hosts together take on
+this one; the runner's CPU time (its own process, user and system) is what this bench is for, and it must not grow
+faster than n log n. ``exponent`` is the slope of log(CPU) over log(hosts); n log n from 1 to 64 hosts with 8 nodes has
+1.26. Ends with 1 if one phase of more than 50 ms grows faster.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tare.environments import PROVIDERS
+from tare.host.facts import online_processors
+from tare.image.digest import digest, list_tree
+from tare.measure.at_once import at_once
+from tare.measure.context import Context
+from tare.measure.hosts import connected, on_host, reach
+from tare.measure.running import NodeTimes, running_nodes
+from tare.plan.campaign import Campaign
+from tare.plan.trials import plan_trials
+from tare.records import Environment, Layout, Limits, NamedHost, Trial, Workload
+from tare.units import MEBIBYTE
+
+_LEAST_CPU_S = 0.05
+"""Below it a fit would be of noise."""
+
+
+@dataclass
+class Phases:
+    """Phase → wall and CPU time of the runner, in s."""
+
+    wall_s: dict[str, list[float]] = field(default_factory=dict)
+    cpu_s: dict[str, list[float]] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        wall_s, cpu_s = time.monotonic(), time.process_time()
+        yield
+        self.wall_s.setdefault(phase, []).append(time.monotonic() - wall_s)
+        self.cpu_s.setdefault(phase, []).append(time.process_time() - cpu_s)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hosts", type=int, nargs="+", default=[1, 4, 16, 64])
+    parser.add_argument("--nodes", type=int, default=8, help="on each host")
+    parser.add_argument("--rounds", type=int, default=3, help="starts of all nodes")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    measured = {count: phases_of(count, chosen.nodes, chosen.rounds) for count in chosen.hosts}
+    rows = [row(phase, measured, chosen.nodes) for phase in measured[chosen.hosts[0]].cpu_s]
+    if chosen.json:
+        print(json.dumps({"schema": 1, "nodes_per_host": chosen.nodes, "phases": rows}))
+    else:
+        show(rows, chosen.hosts)
+    sys.exit(any(is_worse(each) for each in rows))
+
+
+def phases_of(hosts: int, nodes: int, rounds: int) -> Phases:
+    """All phases with this many hosts; the image is a folder with one file."""
+    phases = Phases()
+    with tempfile.TemporaryDirectory(prefix="tare-hosts-") as folder:
+        root = Path(folder) / "image"
+        root.mkdir()
+        (root / "file").write_text("content\n")
+        named = [NamedHost(name=f"h{each}", state=f"{folder}/h{each}") for each in range(hosts)]
+        campaign = campaign_of(named, nodes)
+        with phases.timed("plan"):
+            trials = plan_trials(campaign, seed=1)
+        with ExitStack() as stack:
+            stack.enter_context(connected(named))
+            with phases.timed("connect"):
+                context = context_of(named, root, Path(folder))
+            forms = [on_host(campaign.environments[0], host) for host in named]
+            with phases.timed("carry"):
+                at_once(lambda form: prepare(form, context), forms)
+            trial = next(trial for trial in trials if trial.environment.technology == "fake")
+            for _ in range(rounds):
+                one_start(phases, context, trial)
+            with phases.timed("close"):
+                stack.close()
+    return phases
+
+
+def prepare(form: Environment, context: Context) -> None:
+    PROVIDERS[form.technology].configured(form.options).prepare(context.image_root, context.image_digest)
+
+
+def one_start(phases: Phases, context: Context, trial: Trial) -> None:
+    """Place, start and stop all nodes of a trial."""
+    with phases.timed("place"):
+        specs = context.node_specs(trial, context.places_of(trial).measured)
+    times, wall_s, cpu_s = NodeTimes(), time.monotonic(), time.process_time()
+    with running_nodes(specs, PROVIDERS, times) as nodes:
+        phases.wall_s.setdefault("start", []).append(time.monotonic() - wall_s)
+        phases.cpu_s.setdefault("start", []).append(time.process_time() - cpu_s)
+        assert len(nodes) == len(specs)
+        wall_s, cpu_s = time.monotonic(), time.process_time()
+    phases.wall_s.setdefault("stop", []).append(time.monotonic() - wall_s)
+    phases.cpu_s.setdefault("stop", []).append(time.process_time() - cpu_s)
+    assert times.problems == []
+
+
+def campaign_of(named: Sequence[NamedHost], nodes: int) -> Campaign:
+    count = len(named) * nodes
+    return Campaign(
+        name="many-hosts",
+        environments=(Environment(name="fake", technology="fake"),),
+        layouts=(Layout.parse(f"{count}c1p{count}i on {len(named)}"),),
+        workloads=(Workload(name="command", kind="command", options={"argv": ["true"]}),),
+        limits=Limits(memory_byte=count * 16 * MEBIBYTE, shm_byte=MEBIBYTE, time_s=600.0),
+        margin=0.05,
+        blocks=20,
+        budget_s=None,
+        seed=1,
+        hosts=tuple(named),
+    )
+
+
+def context_of(named: Sequence[NamedHost], root: Path, raw: Path) -> Context:
+    return Context(
+        image_root=root,
+        image_digest=digest(list_tree(root)),
+        raw_directory=raw,
+        available_processors=online_processors(),
+        hosts=reach(named),
+    )
+
+
+def row(phase: str, measured: dict[int, Phases], nodes: int) -> dict[str, object]:
+    """A phase's medians by number of hosts, and how its CPU time grows from where it can be told."""
+    cpu_s = {count: statistics.median(phases.cpu_s[phase]) for count, phases in measured.items()}
+    wall_s = {count: statistics.median(phases.wall_s[phase]) for count, phases in measured.items()}
+    told = {count: seconds for count, seconds in cpu_s.items() if seconds >= _LEAST_CPU_S}
+    few = len(told) < 2  # noqa: PLR2004 - a slope needs two
+    return {
+        "phase": phase,
+        "wall_s": wall_s,
+        "cpu_s": cpu_s,
+        "exponent": None if few else slope(told),
+        "n_log_n": None if few else slope({count: n_log_n(count * nodes) for count in told}),
+    }
+
+
+def n_log_n(count: int) -> float:
+    return count * math.log2(count + 1)
+
+
+def slope(values: dict[int, float]) -> float:
+    """Of the logarithms, by least squares."""
+    fitted = statistics.linear_regression(list(map(math.log, values)), list(map(math.log, values.values())))
+    return fitted.slope
+
+
+def is_worse(each: dict[str, object]) -> bool:
+    grows, most = each["exponent"], each["n_log_n"]
+    return isinstance(grows, float) and isinstance(most, float) and grows > most
+
+
+def show(rows: Sequence[dict[str, object]], hosts: Sequence[int]) -> None:
+    print("wall / CPU of the runner (s)  " + "  ".join(f"{count:>5} hosts  " for count in hosts) + "exponent")
+    for each in rows:
+        wall_s, cpu_s = each["wall_s"], each["cpu_s"]
+        assert isinstance(wall_s, dict)
+        assert isinstance(cpu_s, dict)
+        figures = "  ".join(f"{wall_s[count]:6.2f}/{cpu_s[count]:6.3f}" for count in hosts)
+        grows = each["exponent"]
+        text = "too little to tell" if grows is None else f"{grows:.2f} (n log n: {each['n_log_n']:.2f})"
+        print(f"{each['phase']:<28}  {figures}  {text}")
+
+
+if __name__ == "__main__":
+    main()
