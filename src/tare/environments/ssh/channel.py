@@ -253,7 +253,7 @@ class Channel:
     def _receive(self, deadline: float) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it was requested as a pipe
         left_s = deadline - time.monotonic()
-        if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
+        if left_s <= 0 or not is_readable(self._process.stdout.fileno(), left_s):
             raise self._silent()
         chunk = os.read(self._process.stdout.fileno(), 1 << 16)
         if not chunk:
@@ -281,3 +281,10 @@ class Channel:
             return unreachable(self._far, said)
         last = next(reversed(said.splitlines()), "it said nothing")
         return NodeError(f"Tare on {self._far.host} ended ({self._process.returncode}): {last}", said)
+
+
+def is_readable(descriptor: int, limit_s: float) -> bool:
+    """Whether there is something to read in time; of any number, where select(2) ends at 1024."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(limit_s * 1000))
