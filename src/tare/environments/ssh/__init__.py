@@ -4,13 +4,13 @@
 import hashlib
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
 from tare.environments.ssh import files
-from tare.environments.ssh.channel import Channel, opened
+from tare.environments.ssh.channel import Channel, FarAnswer, opened
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import FarGroup
@@ -182,24 +182,28 @@ def work_time_s(node: Node) -> float:
     return _of(node).channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
 
 
+def _ask_of(node: Node) -> Callable[..., FarAnswer]:
+    return _of(node).channel.ask
+
+
 def host_clock_ns(node: Node) -> int:
     """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
-    return _of(node).channel.ask("clock").told(_Clock)["clock_ns"]
+    return _ask_of(node)("clock").told(_Clock)["clock_ns"]
 
 
 def begin_signals(node: Node, processors: Sequence[int]) -> None:
     """Have the node's host read all signals, for these of its processors."""
-    _of(node).channel.ask("begin signals", processors=list(processors))
+    _ask_of(node)("begin signals", processors=list(processors))
 
 
 def glance_at_signals(node: Node) -> None:
     """Have it read the levels, and the counters that wrap."""
-    _of(node).channel.ask("glance at signals")
+    _ask_of(node)("glance at signals")
 
 
 def end_signals(node: Node) -> FarReadings:
     """Have it read all signals again."""
-    return _of(node).channel.ask("end signals").told(FarReadings)
+    return _ask_of(node)("end signals").told(FarReadings)
 
 
 class _Running:
