@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import described
 
-from tare.environments.ssh import FarReadings
+from tare.environments.ssh.readings import FarReadings
 from tare.far.signals import SignalsHere
 from tare.host.facts import online_processors
 from tare.host.told import part

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 
-from tare.environments.ssh import FarReadings, begin_signals, end_signals, glance_at_signals
+from tare.environments.ssh.readings import FarReadings, begin_signals, end_signals, glance_at_signals
 from tare.measure.clocks import host_ns
 from tare.measure.exclusion import FOREIGN
 from tare.measure.host_clocks import by_host
