@@ -56,6 +56,12 @@ class HostsJson(JsonShape):
     )
 
 
+def hosts_said(analysis: Analysis) -> Sequence[str]:
+    """What is odd about a host, in a sentence each: that it is slow, and what it has more of than the others."""
+    said = (slow_hosts_said(analysis.host_speeds), excesses_said(analysis.host_excesses))
+    return tuple(filter(None, said))
+
+
 def slow_hosts_said(speeds: Sequence[HostSpeed]) -> str:
     """Such as "slow host: node3 takes 48-52 % longer for the work that every host does"; empty if none is slow."""
     slow = [
