@@ -79,6 +79,13 @@ def test_a_name_that_nobody_knows_or_that_comes_twice_is_not_believed() -> None:
     assert set(values(host)) == {FOREIGN}
 
 
+def test_a_value_that_no_trial_can_have_is_missing() -> None:
+    both = [told(("block_written_byte", "host", 1e308), ("throttled_s", "node", 1e308))] * 2
+    host = host_signals(both, 1)
+    assert set(values(host)) == {FOREIGN}
+    assert host.missing["throttled_s"] == "the other host does not tell it"
+
+
 def test_hosts_together_are_summed_or_joined_as_their_family_does() -> None:
     hosts = {
         "a": host_signals([told(("throttled_s", "node", 1.0), ("temperature_c", "host", 50.0))], 1),
