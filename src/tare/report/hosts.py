@@ -92,6 +92,16 @@ def uneven_paths_said(outcomes: Iterable[Outcome]) -> str:
     )
 
 
+def hosts_said(analysis: Analysis) -> Sequence[str]:
+    """What is odd about hosts, in a sentence each: one is slow, has more of something, or gets messages another way."""
+    said = (
+        slow_hosts_said(analysis.host_speeds),
+        excesses_said(analysis.host_excesses),
+        uneven_paths_said(analysis.outcomes),
+    )
+    return tuple(filter(None, said))
+
+
 def slow_hosts_said(speeds: Sequence[HostSpeed]) -> str:
     """Such as "slow host: node3 takes 48-52 % longer for the work that every host does"; empty if none is slow."""
     slow = [

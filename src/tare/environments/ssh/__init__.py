@@ -53,32 +53,6 @@ class _Worked(TypedDict):
     time_s: float
 
 
-class _Clock(TypedDict):
-    clock_ns: int
-
-
-class _FarSignal(TypedDict):
-    name: str
-    unit: str
-    scope: str
-    value: float
-    lost_time: bool
-
-
-class FarReadings(TypedDict):
-    """What ``tare.far.signals`` tells of one node and its host."""
-
-    signals: list[_FarSignal]
-    missing: dict[str, str]
-    span_s: float
-    used_s: float | None
-    """CPU time of everything on the processors, with what a hypervisor took; ``None``: not known."""
-    own_s: float
-    """CPU time of the agent."""
-    node_s: float | None
-    """CPU time of the node's group; ``None``: it is not counted."""
-
-
 class _Started(TypedDict):
     prefix: list[str]
     work_directory: str
@@ -212,26 +186,6 @@ def work_time_s(node: Node) -> float:
     return _of(node).connection.channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
 
 
-def host_clock_ns(node: Node) -> int:
-    """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
-    return _of(node).ask("clock").told(_Clock)["clock_ns"]
-
-
-def begin_signals(node: Node, processors: Sequence[int]) -> None:
-    """Have the node's host read all signals, for these of its processors."""
-    _of(node).ask("begin signals", processors=list(processors))
-
-
-def glance_at_signals(node: Node) -> None:
-    """Have it read the levels, and the counters that wrap."""
-    _of(node).ask("glance at signals")
-
-
-def end_signals(node: Node) -> FarReadings:
-    """Have it read all signals again."""
-    return _of(node).ask("end signals").told(FarReadings)
-
-
 class _Running:
     """A node on another host, with the connection on which its life depends."""
 
@@ -327,6 +281,11 @@ def _of(node: Node) -> _Running:
     if running is None:
         raise NodeError(f"{node.spec.name} was not started by this process, and can only be stopped by it")
     return running
+
+
+def asking(node: Node) -> Ask:
+    """Asks the part of Tare that looks after a running node on its host."""
+    return _of(node).ask
 
 
 def _stop_over_new_connection(spec: NodeSpec) -> None:
