@@ -72,3 +72,10 @@ def inside(node: Node, *argv: str, given: bytes = b"") -> "subprocess.CompletedP
         check=False,
         env=process.tool_environment(),
     )
+
+
+def own_connections() -> list[int]:
+    """Process ids of every ssh that this process has started (proc_pid_task(5), children)."""
+    files = Path("/proc/self/task").glob("*/children")
+    children = [int(pid) for file in files for pid in file.read_text().split()]
+    return [pid for pid in children if Path(f"/proc/{pid}/comm").read_text() == "ssh\n"]

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from tests.environments import custom_examples
 from tests.environments.environment_example import MEBIBYTE
-from tests.environments.far_example import PROVIDER, far_spec, inside, leftovers, running
+from tests.environments.far_example import PROVIDER, far_spec, inside, leftovers, own_connections, running
 from tests.environments.loopback_sshd import Sshd, running_sshd
 from tests.real_environments import skip_unless_usable
 
 from tare.environments.ssh import shared
 from tare.host import process
 from tare.image.store import Image
+from tare.measure.at_once import at_once
 from tare.nodes.provider import Bind, NodeNetwork, NodeSpec
 from tare.records import NetworkKind
 
@@ -202,6 +203,19 @@ class TestContract:
             assert group.settings().memory_byte == spec.memory_byte
             assert inside(node, "env").stdout.count(b"BECAME") == 0
         assert leftovers(far, spec.name) == []
+
+    def test_many_nodes_are_entered_at_once_over_few_connections(
+        self, sshd: Sshd, far: Path, image: Image, state: Path
+    ) -> None:
+        """The agent's connection and two more for nine nodes; sshd drops some of ten new ones at the same time."""
+        specs = [
+            far_spec(sshd.reach(far, below="fake"), image, state, network=NodeNetwork(kind=NetworkKind.HOST))
+            for _ in range(9)
+        ]
+        with running(*specs) as nodes:
+            entered = at_once(lambda node: inside(node, "sleep", "0.5").stderr, nodes)
+            assert len(own_connections()) == 3
+        assert set(entered) == {b""}
 
     def test_an_sshd_that_allows_one_session_on_a_connection_is_enough(
         self, far: Path, image: Image, state: Path, tmp_path: Path

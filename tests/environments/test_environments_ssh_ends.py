@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 from tests.conftest import REPOSITORY
 from tests.environments.dying_runner import start_in_a_run_that_is_killed
-from tests.environments.far_example import PROVIDER, far_spec, leftovers, running, wait_until_gone
+from tests.environments.far_example import (
+    PROVIDER,
+    far_spec,
+    leftovers,
+    own_connections,
+    running,
+    wait_until_gone,
+)
 from tests.environments.loopback_sshd import Sshd
 
 from tare.errors import NodeError
@@ -120,10 +127,3 @@ class TestEnds:
             ):
                 pytest.fail("it must not run")
             holder.kill()
-
-
-def own_connections() -> list[int]:
-    """Process ids of every ssh that this process has started (proc_pid_task(5), children)."""
-    files = Path("/proc/self/task").glob("*/children")
-    children = [int(pid) for file in files for pid in file.read_text().split()]
-    return [pid for pid in children if Path(f"/proc/{pid}/comm").read_text() == "ssh\n"]

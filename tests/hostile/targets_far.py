@@ -86,7 +86,6 @@ class _Told(Channel):
     def __init__(self, said: bytes) -> None:
         self._begin(Far(host="far"))
         self._received = bytearray(said)
-        self.control = None
 
     def _receive(self, _deadline: float) -> None:
         raise NodeError("nothing more arrives")
@@ -110,7 +109,7 @@ def _answers(text: bytes) -> None:
 
 
 def _running(channel: Channel) -> _Running:
-    return _Running(channel._far, SimpleNamespace(channel=channel), "tare-1")  # type: ignore[arg-type]
+    return _Running(channel._far, SimpleNamespace(channel=channel, lanes=None), "tare-1")  # type: ignore[arg-type]
 
 
 def _fetched(channel: Channel) -> None:

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
 from tare.errors import HostError, NodeError
@@ -46,6 +47,19 @@ def is_over(job: str) -> bool:
     if done.code != 0:
         return _FORGOTTEN in done.stderr
     return done.stdout.strip() not in _ALIVE
+
+
+def controller_boot_s() -> float | None:
+    """When the controller began, in seconds since the epoch; ``None`` while it does not answer."""
+    try:
+        done = process.run(["scontrol", "show", "config"], timeout_s=_ASK_LIMIT_S, variables=variables())
+    except NodeError:
+        return None
+    match = re.search(r"^BOOT_TIME\s*= (\S+)$", done.stdout, re.MULTILINE)
+    try:
+        return datetime.fromisoformat(match[1]).timestamp() if match else None
+    except ValueError:
+        return None
 
 
 def is_allocated() -> bool:

@@ -5,7 +5,6 @@ import ipaddress
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,12 +18,12 @@ from tare.errors import HostError, NodeError
 from tare.host import slurm
 from tare.host.paths import state_directory
 from tare.host.privileges import ordinary_user
+from tare.measure.at_once import at_once
 from tare.nodes.provider import Node
 from tare.plan.entries import FAR
 from tare.plan.schema import Host
-from tare.records import NATIVE, Environment, NamedHost, OptionValue, Outcome, Status, Trial
+from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
 
-_REACHED_AT_ONCE = 32
 _STATE_ON_NODES = "/var/lib/tare/slurm"
 """Where root's part of Tare on a node of a Slurm job keeps its things, apart from a runner's on the same host."""
 _NODES_OWN = "/tmp"  # noqa: S108 - any user may keep files there; Tare checks whose the folder in it is
@@ -65,29 +64,21 @@ class _Described(TypedDict):
 
 def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
     """Ask every host for what it has, several at once; ``HostError`` names the ones that cannot be reached."""
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        answers = list(pool.map(_reached, hosts))
+    answers = at_once(_reached, hosts)
     if failed := [str(answer) for answer in answers if isinstance(answer, NodeError)]:
         raise HostError("; ".join(dict.fromkeys(failed)))
     reached = [answer for answer in answers if isinstance(answer, ReachedHost)]
     return {each.host.name: each for each in reached}
 
 
-def refuse_lost_job(hosts: Sequence[NamedHost], outcome: Outcome) -> None:
-    """``HostError`` if the trial failed because the allocation is over: it counts as not begun, and so do the rest."""
-    if outcome.status is not Status.FAILED or all(host.slurm is None for host in hosts):
-        return
-    job = slurm.allocation().job
-    if slurm.is_over(job):
-        raise HostError(
-            f"Slurm job {job} has ended, and with it the hosts of this campaign ({outcome.trial.identity} is not "
-            "counted): begin another one with salloc or sbatch, and continue in it with tare run RESULT"
-        )
-
-
 def connected(hosts: Iterable[NamedHost]) -> AbstractContextManager[None]:
     """Keep one connection to each from its first use on: all nodes, trials and questions share it."""
-    return kept(Far.of(_options(host)) for host in hosts)
+    return kept(map(far_of, hosts))
+
+
+def far_of(host: NamedHost) -> Far:
+    """How it is reached; raises ``HostError`` for a node of an allocation in which this process does not run."""
+    return Far.of(_options(host))
 
 
 def sizes(hosts: Sequence[NamedHost]) -> dict[str, Host]:
@@ -97,7 +88,7 @@ def sizes(hosts: Sequence[NamedHost]) -> dict[str, Host]:
 
 @cache
 def _reached(host: NamedHost) -> ReachedHost | NodeError:
-    far = Far.of(_options(host))
+    far = far_of(host)
     try:
         with opened(far) as channel:
             said = channel.ask("describe").told(_Described)
@@ -126,8 +117,7 @@ def work_times_s(
     """
     if trial.environment.technology != NATIVE or listed < 2:  # noqa: PLR2004 - one host and another
         return {}
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        return dict(zip(real_hosts, pool.map(work_time_s, nodes), strict=True))
+    return dict(zip(real_hosts, at_once(work_time_s, nodes), strict=True))
 
 
 def common_subnet(reached: Iterable[ReachedHost]) -> str | None:

@@ -33,7 +33,7 @@ def running_nodes(
     with ExitStack() as stack:
         stack.callback(_note_stop, times)
         begun = time.monotonic()
-        if all(providers[spec.technology].starts_at_once for spec in specs):
+        if all(_is_independent(spec, providers) for spec in specs):
             nodes = stack.enter_context(_started_at_once(specs, providers, times))
         else:
             nodes = []
@@ -45,6 +45,11 @@ def running_nodes(
         times.start_s = time.monotonic() - begun
         stack.callback(_note_stop_begin, times)
         yield nodes
+
+
+def _is_independent(spec: NodeSpec, providers: Mapping[str, Provider]) -> bool:
+    """Whether it can start at the same time as others: one that uses another's work directory is after that one."""
+    return providers[spec.technology].starts_at_once and spec.shared_work is None
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from tare.environments.ssh import srun
 from tare.errors import InputError
-from tare.host import slurm
 from tare.nodes.provider import Provider
 from tare.plan.blocks import StrictTable
 from tare.plan.entries import FAR, tables, validated
@@ -96,7 +96,7 @@ def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[Nam
             python=table.python,
             become=tuple(table.become),
         )
-        for number in range(len(slurm.allocation().nodes) if slurm.is_allocated() else _most_hosts(data))
+        for number in range(srun.node_count() or _most_hosts(data))
     ]
 
 

@@ -14,6 +14,7 @@ from tare.environments.ssh.code import rank_file
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import far_group
+from tare.environments.ssh.lanes import Lane
 from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
 from tare.host import slurm
@@ -100,7 +101,7 @@ class Ssh(Provider):
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         for far in Far.all(self._options or {}):
-            with _preparing, opened(far) as channel:
+            with _preparing_on(far), opened(far) as channel:
                 carry(far, channel, image_root, image_digest)
                 options = dict(far.options_below)
                 channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
@@ -184,16 +185,19 @@ class _Running:
         self._far = far
         self._name = name
         self._inside: tuple[str, ...] = ()
+        self._lane: Lane | None = None
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         plain = _far_spec(spec, self._far)
+        lanes = self.connection.lanes
+        self._lane = None if lanes is None else lanes.take()
         seen = self._far.seen(spec.image_root)
         said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
         channel = self.connection.channel
         self._inside = tuple(said["prefix"])
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
-        self.prefix = self._far.enter(channel.control, into)
+        self.prefix = self._far.enter(self._socket, into)
         greeting = channel.greeting
         return Node(
             spec=spec,
@@ -211,12 +215,17 @@ class _Running:
             },
         )
 
+    @property
+    def _socket(self) -> Path | None:
+        """Of the lane by which commands get to the host."""
+        return None if self._lane is None else self._lane.socket
+
     def beside(self) -> Beside:
         far = self._far
         return Beside(
             host=far.host,
             job=far.job,
-            reach=tuple(far.enter(self.connection.channel.control, [])),
+            reach=tuple(far.enter(self._socket, [])),
             enter=self._inside,
             rank=(far.python, "-I", "-S", rank_file(far)),
             folder=str(Path(far.state) / "nodes" / self._name),
@@ -233,12 +242,19 @@ class _Running:
         return True
 
     def leave(self) -> None:
+        """Use the connection no more."""
+        if self._lane is not None and self.connection.lanes is not None:
+            self.connection.lanes.leave(self._lane)
         shared.leave(self.connection)
 
 
 _running: dict[str, _Running] = {}
-_preparing = threading.Lock()
-"""Environments are prepared in parallel; two on one host want the same image."""
+_preparing: dict[Far, threading.Lock] = {}
+
+
+def _preparing_on(far: Far) -> threading.Lock:
+    """Environments are prepared in parallel; two on one host want the same image."""
+    return _preparing.setdefault(far.way, threading.Lock())
 
 
 def _probed(far: Far) -> Probe:

@@ -79,7 +79,6 @@ class Channel:
         """
         place(far)
         self._begin(far)
-        self.control = control
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the channel
         argv = [*far.ssh(control, master=control is not None), self._program()]
         self._process = subprocess.Popen(

@@ -4,6 +4,7 @@
 import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TypedDict
@@ -20,6 +21,8 @@ _CARRY_LIMIT_S = 4 * 3600.0
 _LONGEST_BYTE = 1 << 40
 """No file of a benchmark's output is longer."""
 _PAIR = 2
+_sending = threading.BoundedSemaphore(8)
+"""Images on their way at the same time: more would only share this host's line to the network."""
 
 
 class _Place(TypedDict):
@@ -34,7 +37,8 @@ def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> No
         "into"
     ]
     if into is not None:
-        _send(far, image_root, into)
+        with _sending:
+            _send(far, image_root, into)
         channel.ask("finish image", limit_s=_CHECK_LIMIT_S)
 
 

@@ -7,17 +7,18 @@ import secrets
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tare.environments.ssh import code
 from tare.environments.ssh.channel import Channel
 from tare.environments.ssh.connection import Far
+from tare.environments.ssh.lanes import Lanes
 from tare.errors import NodeError
 from tare.host.paths import state_directory
 
-_LONGEST_SOCKET = 80
-"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name."""
+_LONGEST_SOCKET = 76
+"""A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name, and lanes for a number."""
 _NAME_BYTE = 6
 
 
@@ -33,12 +34,15 @@ class Connection:
         except BaseException:
             self._forget_socket()
             raise
+        self.lanes = None if self._socket is None else Lanes(far, self._socket)
+        """By which commands enter its nodes; ``None``: each command by itself."""
 
     def close(self) -> None:
-        try:
-            self.channel.close()
-        finally:
-            self._forget_socket()
+        with ExitStack() as stack:
+            stack.callback(self._forget_socket)
+            stack.callback(self.channel.close)
+            if self.lanes is not None:
+                stack.callback(self.lanes.close)
 
     def _forget_socket(self) -> None:
         if self._socket is not None:
@@ -51,6 +55,8 @@ _open: dict[Far, Connection] = {}
 """Way to a host → its latest connection."""
 _kept: set[Far] = set()
 """Ways whose connection stays although nobody uses it."""
+_EVERY = Far(host="")
+"""Among the kept ways: the connections to all hosts stay."""
 _connecting: dict[Far, threading.Lock] = {}
 _changing = threading.Lock()
 
@@ -82,7 +88,7 @@ def leave(connection: Connection) -> None:
     with _changing:
         connection.users -= 1
         way = next((way for way, latest in _open.items() if latest is connection), None)
-        stays = connection.users > 0 or way in _kept
+        stays = connection.users > 0 or (way is not None and not _kept.isdisjoint((way, _EVERY)))
         if way is not None and not stays:
             del _open[way]
     if not stays:
@@ -119,16 +125,16 @@ def opened(far: Far) -> Iterator[Channel]:
 
 
 @contextmanager
-def kept(hosts: Iterable[Far]) -> Iterator[None]:
-    """Keep the connections to these hosts from their first use until the end of this context."""
-    ways = {far.way for far in hosts}
+def kept(hosts: Iterable[Far] | None = None) -> Iterator[None]:
+    """Keep the connections to these hosts, or to every one, from their first use until the end of this context."""
+    ways = {_EVERY} if hosts is None else {far.way for far in hosts}
     _kept.update(ways)
     try:
         yield
     finally:
         with _changing:
             _kept.difference_update(ways)
-            unused = [known for way, known in _open.items() if way in ways and not known.users]
+            unused = [known for way, known in _open.items() if way not in _kept and not known.users]
         with ThreadPoolExecutor(max(1, len(unused))) as pool:
             list(pool.map(_forget, unused))
 
