@@ -195,8 +195,8 @@ class _Running:
         self.prefix: list[str] = []
         self._far = far
         self._name = name
-        self._lane: Lane | None = None
         self._inside: tuple[str, ...] = ()
+        self._lane: Lane | None = None
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
@@ -228,7 +228,7 @@ class _Running:
 
     @property
     def _socket(self) -> Path | None:
-        """By which commands use the connection to the host."""
+        """Of the lane by which commands get to the host."""
         return None if self._lane is None else self._lane.socket
 
     def beside(self) -> Beside:
