@@ -48,7 +48,10 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No preset of whoever runs the tests decides a result."""
     for name in list(os.environ):
-        if name.startswith(("OPENBLAS_", "OMP_", "OMPI_", "TARE_")) and name != "TARE_DOCKERD_STARTING":
+        if (
+            name.startswith(("OPENBLAS_", "OMP_", "OMPI_", "SLURM_", "TARE_"))
+            and name != "TARE_DOCKERD_STARTING"
+        ):
             monkeypatch.delenv(name)
 
 

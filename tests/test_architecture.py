@@ -53,6 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "imports": BASE | {"host", "workloads"},
     "plan": BASE | {"engines", "environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
+    "submission": BASE | {"host", "journal", "nodes"},
     "measure": BASE
     | {
         *("environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "signals"),
@@ -81,7 +82,18 @@ PURE_MODULES = {
     "statistics",
     "typing",
 }
-STARTING = {"measure", "engines", "environments", "nodes", "guests", "network", "image", "host", "far"}
+STARTING = {
+    "measure",
+    "submission",
+    "engines",
+    "environments",
+    "nodes",
+    "guests",
+    "network",
+    "image",
+    "host",
+    "far",
+}
 HEAVY = {"numpy", "scipy", "altair", "vl_convert", "pydantic", "jinja2", "duckdb", "pyarrow"}
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -10,7 +10,9 @@ import pytest
 from tests.series_example import outcome, trial
 
 from tare.analyze import host_excesses, overhead, verdict
-from tare.records import NATIVE, HostExcess, HostSignals, Outcome, Scope, Signal, Word
+from tare.records import NATIVE, Outcome, Scope, Signal, Word
+from tare.records.diagnostics import HostExcess
+from tare.records.signals import HostSignals
 from tare.report.hosts import excesses_said
 from tare.treat import summaries
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.series_example import outcome, trial
 
 from tare.analyze import host_clock_summaries, start_skew
-from tare.records import HostClock, Outcome
+from tare.records import Outcome
+from tare.records.host_clocks import HostClock
 from tare.report.host_clocks import clock_said, skew_said
 
 

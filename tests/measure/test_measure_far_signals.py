@@ -10,14 +10,15 @@ import pytest
 from tests.environments.environment_example import described
 
 from tare.environments.ssh import FarReadings
-from tare.far.signals import FarSignals as FarSide
+from tare.far.signals import SignalsHere
 from tare.host.facts import online_processors
 from tare.host.told import part
 from tare.measure import far_signals
 from tare.measure.exclusion import FOREIGN
 from tare.measure.far_signals import FarSignals, host_signals, together
 from tare.nodes.provider import Elsewhere, Node
-from tare.records import HostSignals, Scope
+from tare.records import Scope
+from tare.records.signals import HostSignals
 from tare.signals import FAMILIES
 
 
@@ -130,7 +131,7 @@ def test_without_a_list_of_hosts_there_is_nothing_to_ask() -> None:
 def test_what_the_far_side_says_is_understood_here() -> None:
     """It travels as JSON."""
     here = Node(spec=described(), init_pid=os.getpid())
-    watch = FarSide(here, None, online_processors())
+    watch = SignalsHere(here, None, online_processors())
     watch.glance()
     said = part(FarReadings, json.loads(json.dumps(watch.end())), "far")
     host = host_signals([said], len(online_processors()))

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from tare.environments import PROVIDERS as ALL
 from tare.errors import CampaignError, InputError
+from tare.host import slurm
+from tare.host.slurm import Allocation
 from tare.plan.campaign import Campaign, resolve
 from tare.plan.entries import FAR
 from tare.plan.hosts import HostTable
@@ -166,3 +168,49 @@ def test_hosts_are_not_reached_by_a_command_that_runs_nothing(tmp_path: Path) ->
 def test_every_key_of_a_host_is_explained() -> None:
     page = (Path(__file__).parents[2] / "docs" / "hosts.md").read_text()
     assert [key for key in HostTable.model_fields if f"| `{key}` |" not in page] == []
+
+
+class TestSlurm:
+    """``hosts = "slurm"``."""
+
+    TEXT = CAMPAIGN.replace('[[host]]\naddress = "root@node1"\n\n', "")
+    TEXT = TEXT.replace('[[host]]\naddress = "node2"\nbecome = ["sudo", "-n"]\n\n[[host]]\n\n', "")
+    TEXT = TEXT.replace("blocks = 6\n", 'blocks = 6\nhosts = "slurm"\n')
+
+    @pytest.fixture(autouse=True)
+    def allocated(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        own = Allocation(job="7", nodes=("a", "b", "c"), processors={})
+        monkeypatch.setattr(slurm, "is_allocated", lambda: True)
+        monkeypatch.setattr(slurm, "allocation", lambda: own)
+
+    def test_hosts_are_the_numbers_of_the_jobs_nodes_whatever_their_names(self, tmp_path: Path) -> None:
+        campaign = load(tmp_path, self.TEXT)
+        hosts = [(host.name, host.slurm, host.address) for host in campaign.hosts]
+        assert hosts == [("slurm-1", 0, None), ("slurm-2", 1, None), ("slurm-3", 2, None)]
+        assert kept_and_read(campaign) == campaign
+
+    def test_outside_of_a_job_there_are_as_many_as_the_largest_layout_needs(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(slurm, "is_allocated", lambda: False)
+        text = self.TEXT.replace('["8c1p1i on 2"]', '["1c1p1i", "8c1p1i on 4", "8c1p1i on 2"]')
+        assert len(load(tmp_path, text).hosts) == 4
+
+    def test_what_all_nodes_have_alike_can_be_said(self, tmp_path: Path) -> None:
+        table = '{ of = "slurm", state = "/scratch/tare", python = "/opt/python" }'
+        campaign = load(tmp_path, self.TEXT.replace('"slurm"', table))
+        assert {(host.state, host.python) for host in campaign.hosts} == {("/scratch/tare", "/opt/python")}
+
+    @pytest.mark.parametrize(
+        ("hosts", "said"),
+        [
+            ('"pbs"', "hosts.of: must be 'slurm'"),
+            ('{ of = "slurm", address = "x" }', "hosts.address"),
+            ('"slurm"\n[[host]]', "names hosts, and so does hosts; write one of them"),
+            ("4", "hosts: must be a table"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, tmp_path: Path, hosts: str, said: str) -> None:
+        with pytest.raises(CampaignError) as caught:
+            load(tmp_path, self.TEXT.replace('hosts = "slurm"', f"hosts = {hosts}"))
+        assert said in str(caught.value)

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from tare.analyze.host_speeds import apart_from_others
-from tare.records import HostExcess, HostSignals, Outcome, Signal
+from tare.records import Outcome, Signal
+from tare.records.diagnostics import HostExcess
+from tare.records.signals import HostSignals
 from tare.statistics.estimate import LEVEL
 from tare.statistics.student import mean_estimate
 

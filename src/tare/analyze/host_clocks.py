@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from tare.records import HostClock, HostClockSummary, Outcome, StartSkew
+from tare.records import Outcome
+from tare.records.host_clocks import HostClock, HostClockSummary, StartSkew
 
 _MILLION = 1e6
 
 
-class _Seen(NamedTuple):
+class _ClockThen(NamedTuple):
     """A clock in one trial."""
 
     at_s: float
     offset_s: float
     bound_s: float
 
-    def gain_s(self, later: "_Seen") -> float:
+    def gain_s(self, later: "_ClockThen") -> float:
         return later.offset_s - self.offset_s
 
 
@@ -33,7 +34,7 @@ def host_clock_summaries(outcomes: Sequence[Outcome]) -> tuple[HostClockSummary,
 
 def _summary(host: str, clocks: Sequence[HostClock]) -> HostClockSummary:
     bounded = [
-        _Seen(clock.at_s, clock.offset_s, clock.bound_s)
+        _ClockThen(clock.at_s, clock.offset_s, clock.bound_s)
         for clock in clocks
         if clock.offset_s is not None and clock.bound_s is not None
     ]
@@ -49,7 +50,7 @@ def _summary(host: str, clocks: Sequence[HostClock]) -> HostClockSummary:
     )
 
 
-def _drift_ppm(seen: Sequence[_Seen]) -> tuple[float, float] | tuple[None, None]:
+def _drift_ppm(seen: Sequence[_ClockThen]) -> tuple[float, float] | tuple[None, None]:
     """Bounds from the first and the last trial with each other one; a pair proves as much as its two bounds allow."""
     ends = [(early, late) for early in seen[:1] for late in seen[1:]]
     ends += [(early, late) for late in seen[-1:] for early in seen[1:-1]]

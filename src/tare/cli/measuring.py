@@ -25,6 +25,7 @@ from tare.cli.options import (
     completed,
 )
 from tare.commands.line import CommandAfterOptions, Shown
+from tare.errors import InputError
 
 app = Commands()
 _Command = Annotated[
@@ -63,6 +64,31 @@ def run(
     fail_if: FailIf = None,
     undecided: Undecided = None,
     user: As = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="slurm",
+            help="Submit it as jobs of the cluster, a block each, and watch them: docs/submit.md.",
+        ),
+    ] = None,
+    partition: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the jobs; the cluster's usual one by default.")
+    ] = None,
+    account: Annotated[
+        str | None, typer.Option(metavar="NAME", help="To which the jobs are charged.")
+    ] = None,
+    nodes: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Of each job; as many as the largest layout needs by default."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Limit of each job, such as 30m; the partition's by default."),
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Submit and leave; tare show says how far it is.")
+    ] = False,
+    job: Annotated[bool, typer.Option("--job", hidden=True)] = False,
     yes: Yes = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -83,6 +109,17 @@ def run(
         hosts=hosts,
     )
     shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
+    if job:
+        from tare.commands.element import run_job
+
+        return run_job(campaign, output, asked, image)
+    if on is not None:
+        from tare.commands.submit import Submitted, run_on_scheduler
+
+        wanted = Submitted(on=on, partition=partition, account=account, nodes=nodes, time=time, detach=detach)
+        return run_on_scheduler(campaign, output, asked, image, wanted, shown)
+    if detach or nodes is not None or any((partition, account, time)):
+        raise InputError("--partition, --account, --nodes, --time and --detach are for jobs: add --on slurm")
     return run_campaign_command(campaign, output, asked, image, shown)
 
 

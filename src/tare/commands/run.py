@@ -34,10 +34,27 @@ def run_campaign_command(
     campaign: str, output: Path | None, asked: "Overrides", image_name: str, shown: Shown
 ) -> ExitCode:
     """Run or continue; the answer goes to standard output, the report into the result folder."""
+    return run_and_show(
+        request_of(campaign, output, asked, image_name), shown, learn=_learn(campaign, asked.hosts)
+    )
+
+
+def request_of(campaign: str, output: Path | None, asked: "Overrides", image_name: str) -> Request:
+    """What the command line asks for; ``CampaignError``, ``InputError``, or ``HostError`` of the hosts."""
     if asked.more is not None and not ResultFolder(Path(campaign)).exists():
         raise InputError(f"--more: {one_line(campaign)} is no result; name the folder of a finished one")
     chosen, folder = _campaign_and_folder(campaign, output, asked.hosts)
-    chosen = with_overrides(
+    return Request(
+        campaign=overridden(chosen, asked),
+        folder=folder,
+        image_name=image_to_go_on(image_name, _named(campaign)),
+        more=asked.more or 0,
+    )
+
+
+def overridden(chosen: Campaign, asked: "Overrides") -> Campaign:
+    """The campaign with what the command line sets; raises as ``with_overrides``."""
+    return with_overrides(
         chosen,
         blocks=asked.blocks,
         budget_s=budget_s(asked.budget),
@@ -46,13 +63,6 @@ def run_campaign_command(
         undecided_fails=asked.undecided_fails,
         user=asked.user,
     )
-    request = Request(
-        campaign=chosen,
-        folder=folder,
-        image_name=image_to_go_on(image_name, _named(campaign)),
-        more=asked.more or 0,
-    )
-    return run_and_show(request, shown, learn=_learn(campaign, asked.hosts))
 
 
 def _named(campaign: str) -> ResultFolder:
@@ -134,7 +144,6 @@ def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | N
     Without ``shown`` the caller prints its own output. ``learn``: the command to suggest for measuring this host's
     noise.
     """
-    from tare.commands import noise
     from tare.commands.audience import PilotProgress, Progress
     from tare.commands.slice_lengths import with_slices
     from tare.commands.ways import ways_said
@@ -157,21 +166,30 @@ def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | N
         print(f"interrupted{go_on}", file=sys.stderr)
         return ExitCode.INTERRUPTED
     progress.finish()
-    _show(analysis, request.folder, shown, compared=is_compared(analysis, request.campaign))
-    noise.keep(analysis, request.campaign, request.folder)
+    return concluded(analysis, request.campaign, request.folder, shown)
+
+
+def concluded(
+    analysis: Analysis, campaign: Campaign, folder: ResultFolder, shown: Shown | None = None
+) -> ExitCode:
+    """Write the report, print the answer and what ``--fail-if`` says; returns the exit code."""
+    from tare.commands import noise
+
+    _show(analysis, folder, shown, compared=is_compared(analysis, campaign))
+    noise.keep(analysis, campaign, folder)
     for decision in analysis.decisions:
         print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
-    return _exit_code(analysis, request)
+    return _exit_code(analysis, campaign, folder)
 
 
-def _exit_code(analysis: Analysis, request: Request) -> ExitCode:
+def _exit_code(analysis: Analysis, campaign: Campaign, folder: ResultFolder) -> ExitCode:
     """A failed trial comes first; a campaign without any comparison has not done its task."""
-    compared = is_compared(analysis, request.campaign)
+    compared = is_compared(analysis, campaign)
     if not compared:
-        print(f"tare: {uncompared_said(analysis, request.folder)}", file=sys.stderr)
+        print(f"tare: {uncompared_said(analysis, folder)}", file=sys.stderr)
     failed = any(outcome.status is Status.FAILED for outcome in analysis.outcomes)
     failed |= any(not run.ended_well for outcome in analysis.outcomes for run in outcome.instances)
-    if failed or fell_short(analysis, undecided_fails=request.campaign.undecided_fails):
+    if failed or fell_short(analysis, undecided_fails=campaign.undecided_fails):
         return ExitCode.FELL_SHORT
     return ExitCode.DONE if compared else ExitCode.CANNOT
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tare.collection import without_collection
 from tare.commands.imported import any_imported, show_imports
+from tare.commands.submitted import jobs_said
 from tare.errors import ExitCode, InputError, JournalError
 from tare.journal.result import ResultFolder
 
@@ -49,6 +50,10 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
         if named is not None:
             raise InputError(f"--treatment is for results of Tare, which {result} is not")
         return show_imports([result], as_json=as_json)
+    jobs = None if as_json else jobs_said(ResultFolder(result))
+    if jobs is not None and not ResultFolder(result).exists():
+        print(jobs)
+        return ExitCode.DONE
     analysis = measured_result(result)
     if named is not None:
         _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)
@@ -57,6 +62,8 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
         if not as_json:
             print()
             print_answer(analysis, ResultFolder(result).report)
+    if jobs is not None:
+        print(jobs)
     return ExitCode.DONE
 
 

@@ -19,17 +19,18 @@ from tare.environments import PROVIDERS
 from tare.errors import NodeError, TareError
 from tare.far import files
 from tare.far.conversation import Conversation, EndOfConnectionError
-from tare.far.images import FarImage
+from tare.far.images import FarImage, SeenImage
 from tare.far.keepers import Keepers
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
-from tare.far.signals import FarSignals
+from tare.far.signals import SignalsHere
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
 from tare.host.work import work_time_s
 from tare.nodes.codec import decode
 from tare.nodes.provider import NodeGroup, NodeSpec
+from tare.nodes.unprivileged.group import UserGroup
 
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _CONTENT = "content"
@@ -81,11 +82,11 @@ class Agent:
     def __init__(self, state: Path) -> None:
         self._state = state
         self._host: int | None = None
-        self._image: FarImage | None = None
+        self._image: FarImage | SeenImage | None = None
         self._whole_digest: str | None = None
         """Of the image that was seen to be whole, and held since."""
         self._held: HeldNode | None = None
-        self._signals: FarSignals | None = None
+        self._signals: SignalsHere | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
             "describe": self._describe,
             "work": lambda: {"time_s": work_time_s()},
@@ -100,6 +101,7 @@ class Agent:
             "begin signals": self._begin_signals,
             "glance at signals": self._glance_at_signals,
             "end signals": self._end_signals,
+            "process": self._process,
             "put": self._put,
             "get": self._get,
             "stop": self._stop,
@@ -136,22 +138,24 @@ class Agent:
     def _probe(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
         return asdict(PROVIDERS[technology].configured(options).probe())
 
-    def _find_image(self, digest: str) -> dict[str, Any]:
-        """Whether it is here as it was sent; else where to unpack it."""
+    def _find_image(self, digest: str, seen: str | None = None) -> dict[str, Any]:
+        """Whether it is here, as it was sent or at the same place as the runner's; else where to unpack it."""
         self._share_host()
         remove_leftovers(self._state)
         if self._whole_digest == digest:
             return {"into": None}
         if self._image is not None:
             self._image.release()
-        self._whole_digest, self._image = None, FarImage(self._state, digest)
-        if not self._image.is_whole():
-            return {"into": str(self._image.begin())}
+        self._whole_digest, self._image = None, SeenImage.at(seen, digest)
+        if self._image is None or not self._image.is_whole():
+            self._image = image = FarImage(self._state, digest)
+            if not image.is_whole():
+                return {"into": str(image.begin())}
         self._whole_digest = digest
         return {"into": None}
 
     def _finish_image(self) -> dict[str, Any]:
-        if self._image is None:
+        if not isinstance(self._image, FarImage):
             raise NodeError("no image was begun")
         self._image.finish()
         self._whole_digest = self._image.digest
@@ -163,11 +167,14 @@ class Agent:
         PROVIDERS[technology].configured(options).prepare(self._image.root, self._image.digest)
         return {}
 
-    def _start(self, spec: Mapping[str, Any], subnet: str | None = None) -> dict[str, Any]:
+    def _start(
+        self, spec: Mapping[str, Any], subnet: str | None = None, seen: str | None = None
+    ) -> dict[str, Any]:
         self._share_host()
         address = None if subnet is None else network.address_within(subnet)
         described = decode(NodeSpec, spec)
-        self._image = FarImage(self._state, described.image_digest)
+        digest = described.image_digest
+        self._image = SeenImage.at(seen, digest) or FarImage(self._state, digest)
         self._image.use()
         self._held = HeldNode(self._state, replace(described, image_root=self._image.root))
         node, provider = self._held.node, self._held.provider
@@ -193,6 +200,7 @@ class Agent:
             "cpu_s": group.cpu_s(),
             "memory_kills": group.memory_kills(),
             "refused_processes": group.refused_processes(),
+            **_means(group),
         }
 
     def _lacks(self, inner_pid: int) -> dict[str, Any]:
@@ -202,7 +210,7 @@ class Agent:
     def _begin_signals(self, processors: list[int]) -> dict[str, Any]:
         held = self._running()
         group = self._node_group()
-        self._signals = FarSignals(held.node, group, tuple(processors))
+        self._signals = SignalsHere(held.node, group, tuple(processors))
         return {}
 
     def _glance_at_signals(self) -> dict[str, Any]:
@@ -215,6 +223,12 @@ class Agent:
             raise NodeError("no signals were begun over this connection")
         signals, self._signals = self._signals, None
         return signals.end()
+
+    def _process(self, inner_pid: int) -> dict[str, Any]:
+        group = self._node_group()
+        if not isinstance(group, UserGroup):
+            raise NodeError("the node is not an ordinary user's")
+        return {"affinity": group.affinity(inner_pid), "data_limit_byte": group.data_limit_byte(inner_pid)}
 
     def _put(self, entries: list[dict[str, Any]], content: bytes = b"") -> dict[str, Any]:
         files.put(self._running().spec.work, entries, content)
@@ -244,3 +258,11 @@ class Agent:
     def _share_host(self) -> None:
         if self._host is None:
             self._host = share_host(self._state)
+
+
+def _means(group: NodeGroup) -> dict[str, Any]:
+    """What enforces the limits of an ordinary user's node; nothing to say of root's."""
+    if not isinstance(group, UserGroup):
+        return {}
+    means = group.means
+    return {"means": {"group": means.group and str(means.group), "controllers": sorted(means.controllers)}}

@@ -3,20 +3,55 @@
 
 import fcntl
 import os
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
-from tare.errors import NodeError
+from tare.errors import ImageError, NodeError
 from tare.far.locks import lock
 from tare.host import removal
 from tare.host.mounts import mounts_below
+from tare.host.privileges import ordinary_user
 from tare.host.removal import said
 from tare.image import digest as tree_digest
+from tare.image import store
 
 _SHOWN = 24
 
 
 def image_root(state: Path, digest: str) -> Path:
     return state / "images" / f"carried-{digest.removeprefix('sha256:')[:_SHOWN]}" / "rootfs"
+
+
+class SeenImage:
+    """The runner's own image, which this host has at the same place: on a file system of both, or installed alike."""
+
+    def __init__(self, image: store.Image) -> None:
+        self.root, self.digest = image.root, image.digest
+        self._image, self._used = image, ExitStack()
+
+    @classmethod
+    def at(cls, root: str | None, digest: str) -> Self | None:
+        """The image with this root and digest; ``None`` if it is not here, or nothing is to be looked for."""
+        image = None if root is None else store.image_at(Path(root))
+        return cls(image) if image is not None and image.digest == digest else None
+
+    def is_whole(self) -> bool:
+        """Whether it is as it was made, as far as this user can read it."""
+        try:
+            self.use()
+            store.verify(self._image)
+        except ImageError:
+            return False
+        return True
+
+    def use(self) -> None:
+        """Keep it from being replaced; ``LockedError`` while it is."""
+        self.release()
+        self._used.enter_context(store.in_use(self._image))
+
+    def release(self) -> None:
+        self._used.close()
 
 
 class FarImage:
@@ -80,7 +115,7 @@ class FarImage:
 
 
 def _digest(root: Path) -> str:
-    return tree_digest.digest(tree_digest.list_tree(root))
+    return tree_digest.digest(tree_digest.list_tree(root, single_owner=ordinary_user()))
 
 
 def _remove(folder: Path) -> None:

@@ -74,7 +74,7 @@ class _Keeper:
                 if len(self._received) < end:
                     return
                 self.asked.discard(said["number"])
-                yield bytes(self._received[:end])
+                yield bytes(self._received[:end]) + b"\n"  # as srun passes on nothing but whole lines
             del self._received[:end]
 
 

@@ -11,7 +11,7 @@ from tare.signals.used import used_between
 from tare.signals.watch import SignalWatch
 
 
-class FarSignals:
+class SignalsHere:
     """From the construction to ``end``; a construction takes the first look."""
 
     def __init__(self, node: Node, group: NodeGroup | None, processors: tuple[int, ...]) -> None:

@@ -26,7 +26,7 @@ from tare.host.paths import (
 )
 from tare.host.privileges import ordinary_user
 from tare.host.removal import said
-from tare.host.trust import made
+from tare.host.trust import made, trusted
 from tare.image import digest as tree_digest
 from tare.records import SCHEMA
 
@@ -81,6 +81,15 @@ def _found(name: str, directory: Path) -> Image:
     if not usable:
         raise ImageError(f"The image {name!r} in {directory} is not one that this Tare made. {_remake(name)}")
     return image
+
+
+def image_at(root: Path) -> Image | None:
+    """The image with this root, as its manifest describes it; ``None`` if there is none that this user may trust."""
+    try:
+        place = trusted(root)
+        return _found(place.parent.name, place.parent) if _is_there(place.parent) else None
+    except (ImageError, HostError):
+        return None
 
 
 def require_own_programs(image: Image) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from tare.errors import ClockFault, UnequalArms, WorkOutOfTurn
 from tare.measure.exclusion import Excluded
@@ -16,9 +17,7 @@ from tare.measure.timing import Timing
 from tare.measure.unforeseen import as_trial_error, keep_trace
 from tare.records import (
     ClockQuality,
-    HostClock,
     HostLoad,
-    HostSignals,
     InstanceRun,
     Outcome,
     Parity,
@@ -28,8 +27,12 @@ from tare.records import (
     Trial,
     TurnsTaken,
 )
+from tare.records.host_clocks import HostClock
+from tare.records.signals import HostSignals
 from tare.signals.watch import Found
 from tare.untrusted import writable
+
+Kind = TypeVar("Kind")
 
 EXCERPT_CHARACTERS = 2000
 _BETWEEN = " | "
@@ -59,6 +62,7 @@ class Measured:
     gathered: Gathered = field(default_factory=Gathered)
     parity: Parity | None = None
     turns: TurnsTaken | None = None
+    real_hosts: tuple[str, ...] = ()
     host_times_s: dict[str, float] = field(default_factory=dict)
     host_clocks: dict[str, HostClock] = field(default_factory=dict)
     host_signals: dict[str, HostSignals] = field(default_factory=dict)
@@ -106,6 +110,7 @@ class Attempt:
         self.measured.times, self.measured.parity = first.measured.times, first.measured.parity
         self.measured.facts = dict(first.measured.facts)
         self.measured.clock_quality = first.measured.clock_quality
+        self.measured.real_hosts = first.measured.real_hosts
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
@@ -162,12 +167,18 @@ class Attempt:
             parity=measured.parity or Parity(),
             load=measured.load,
             turns=measured.turns,
+            real_hosts=measured.real_hosts,
             host_times_s=measured.host_times_s,
-            host_clocks=measured.host_clocks,
-            host_signals=measured.host_signals,
+            host_clocks=self._by_machine(measured.host_clocks),
+            host_signals=self._by_machine(measured.host_signals),
             image_digest=self._image_digest,
             facts=facts,
         )
+
+    def _by_machine(self, of_hosts: Mapping[str, Kind]) -> dict[str, Kind]:
+        """What is known of the trial's hosts, by the machines that they were."""
+        machines = dict(zip(self.trial.hosts, self.measured.real_hosts, strict=True))
+        return {machines[host]: value for host, value in of_hosts.items()}
 
 
 def _taken_out(measured: Measured) -> tuple[Rule | None, str | None]:

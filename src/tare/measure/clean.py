@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.environments import PROVIDERS
+from tare.environments.ssh import shared
 from tare.errors import TareError
 from tare.host import removal, scratch
 from tare.host.cgroups import remove_parent_if_empty
@@ -79,8 +80,9 @@ def remove_leftovers() -> Cleaned:
     A folder without a record is not ours unless it is empty: then a run was killed before it could write the record.
     """
     removed, kept = [], []
-    for folder in recorded_nodes():
-        left = _take_away(folder)
+    with shared.kept():
+        looked_at = [(folder, _take_away(folder)) for folder in recorded_nodes()]
+    for folder, left in looked_at:
         if left is None:
             removed.append(folder.name)
         else:

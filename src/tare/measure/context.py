@@ -120,6 +120,10 @@ class Context:
         """Who starts its nodes: its technology, or whoever starts that on other hosts."""
         return self.providers[FAR if trial.hosts else trial.environment.technology]
 
+    def real_hosts(self, trial: Trial) -> tuple[str, ...]:
+        """The machines that are the trial's hosts in this session."""
+        return tuple(self.hosts[name].real_name for name in trial.hosts)
+
     def places_of(self, trial: Trial) -> Places:
         """Where everything of the trial goes."""
         if not trial.hosts:

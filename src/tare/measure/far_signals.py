@@ -14,7 +14,8 @@ from tare.measure.clocks import host_ns
 from tare.measure.exclusion import FOREIGN
 from tare.measure.host_clocks import by_host
 from tare.nodes.provider import Node
-from tare.records import HostSignals, Scope, Signal, Trial
+from tare.records import Scope, Signal, Trial
+from tare.records.signals import HostSignals
 from tare.signals import FAMILIES
 from tare.signals.family import Kind, SignalFamily
 from tare.signals.watch import Found

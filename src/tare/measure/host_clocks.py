@@ -15,7 +15,8 @@ from tare.measure.clock_offset import drift_of, offset_at
 from tare.measure.clocks import host_ns
 from tare.measure.placement import effective_layout
 from tare.nodes.provider import Node
-from tare.records import HostClock, Trial
+from tare.records import Trial
+from tare.records.host_clocks import HostClock
 
 _EXCHANGES = 8
 _PAUSE_NS = 10_000_000_000

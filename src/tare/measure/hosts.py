@@ -3,8 +3,8 @@
 
 import ipaddress
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,13 +15,19 @@ from tare.environments.ssh import work_time_s
 from tare.environments.ssh.connection import HERE, Far
 from tare.environments.ssh.shared import kept, opened
 from tare.errors import HostError, NodeError
+from tare.host import slurm
 from tare.host.paths import state_directory
+from tare.host.privileges import ordinary_user
+from tare.measure.at_once import at_once
 from tare.nodes.provider import Node
 from tare.plan.entries import FAR
 from tare.plan.schema import Host
-from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
+from tare.records import NATIVE, Environment, NamedHost, OptionValue, Outcome, Status, Trial
 
-_REACHED_AT_ONCE = 32
+_STATE_ON_NODES = "/var/lib/tare/slurm"
+"""Where root's part of Tare on a node of a Slurm job keeps its things, apart from a runner's on the same host."""
+_NODES_OWN = "/tmp"  # noqa: S108 - any user may keep files there; Tare checks whose the folder in it is
+"""The folder of a node for a user's part: homes are often the same on all nodes, and cannot hold overlays or locks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +41,19 @@ class ReachedHost:
     facts: Mapping[str, str]
     """As ``host.facts.host_facts`` gives them there."""
     interfaces: tuple[ipaddress.IPv4Interface, ...]
+    node: str | None = None
+    """The node of the Slurm allocation that it is now; ``None``: the campaign names it itself."""
+
+    @property
+    def real_name(self) -> str:
+        """The host's name wherever it is about the machine itself: another job's first node may be another one."""
+        return self.node or self.host.name
 
     @property
     def described(self) -> Mapping[str, str]:
-        """The facts for the journal, with what nodes there may use, and where they are reached."""
+        """The facts for the journal, with which machine it is, what nodes there may use, and where they are reached."""
         return {
+            **({} if self.node is None else {"Slurm node": self.node}),
             **self.facts,
             "usable processors": f"{len(self.processors)} ({', '.join(map(str, self.processors))})",
             "addresses": ", ".join(map(str, self.interfaces)) or "none",
@@ -55,12 +69,23 @@ class _Described(TypedDict):
 
 def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
     """Ask every host for what it has, several at once; ``HostError`` names the ones that cannot be reached."""
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        answers = list(pool.map(_reached, hosts))
+    answers = at_once(_reached, hosts)
     if failed := [str(answer) for answer in answers if isinstance(answer, NodeError)]:
         raise HostError("; ".join(dict.fromkeys(failed)))
     reached = [answer for answer in answers if isinstance(answer, ReachedHost)]
     return {each.host.name: each for each in reached}
+
+
+def refuse_lost_job(hosts: Sequence[NamedHost], outcome: Outcome) -> None:
+    """``HostError`` if the trial failed because the allocation is over: it counts as not begun, and so do the rest."""
+    if outcome.status is not Status.FAILED or all(host.slurm is None for host in hosts):
+        return
+    job = slurm.allocation().job
+    if slurm.is_over(job):
+        raise HostError(
+            f"Slurm job {job} has ended, and with it the hosts of this campaign ({outcome.trial.identity} is not "
+            "counted): begin another one with salloc or sbatch, and continue in it with tare run RESULT"
+        )
 
 
 def connected(hosts: Iterable[NamedHost]) -> AbstractContextManager[None]:
@@ -90,19 +115,35 @@ def _reached(host: NamedHost) -> ReachedHost | NodeError:
         memory_byte=said["memory_byte"],
         facts=said["facts"],
         interfaces=interfaces,
+        node=None if host.slurm is None else far.host,
     )
 
 
-def work_times_s(trial: Trial, nodes: Sequence[Node], listed: int) -> dict[str, float]:
-    """Host → seconds for the same work, on all hosts of a native trial at once; empty for any other trial.
+def require_hosts(outcome: Outcome, reached: Mapping[str, ReachedHost]) -> None:
+    """``HostError`` if a trial failed and a host of it does not answer any more: then the trial is no outcome."""
+    if outcome.status is not Status.FAILED:
+        return
+    hosts = [reached[name].host for name in outcome.trial.hosts if name in reached]
+    answers = at_once(_reached.__wrapped__, hosts)
+    lost = [str(answer) for answer in answers if isinstance(answer, NodeError)]
+    if lost:
+        raise HostError(
+            f"a host was lost, and {outcome.trial.identity} with it, which counts as not begun: "
+            f"{'; '.join(dict.fromkeys(lost))}; when it is back, run the same command again to continue"
+        )
+
+
+def work_times_s(
+    trial: Trial, real_hosts: Sequence[str], nodes: Sequence[Node], listed: int
+) -> dict[str, float]:
+    """Machine → seconds for the same work, on all hosts of a native trial at once; empty for any other trial.
 
     Native's nodes are one on each host, and nothing runs in them yet. Also empty where one host is ``listed``, which
     has nothing to be compared with.
     """
     if trial.environment.technology != NATIVE or listed < 2:  # noqa: PLR2004 - one host and another
         return {}
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        return dict(zip(trial.hosts, pool.map(work_time_s, nodes), strict=True))
+    return dict(zip(real_hosts, at_once(work_time_s, nodes), strict=True))
 
 
 def common_subnet(reached: Iterable[ReachedHost]) -> str | None:
@@ -146,7 +187,9 @@ def on_host(environment: Environment, host: NamedHost, subnet: str | None = None
 
 
 def _options(host: NamedHost) -> dict[str, OptionValue]:
-    """Those of the technology; this host keeps what it carries to itself beside its own state."""
+    """Those of the technology; a host that may be this one keeps what is carried there beside its own state."""
+    if host.slurm is not None:
+        return _of_slurm(host, host.slurm)
     state = host.state if host.state or host.address else str(state_directory() / "here")
     return {
         "host": host.address or HERE,
@@ -154,6 +197,24 @@ def _options(host: NamedHost) -> dict[str, OptionValue]:
         "python": host.python,
         "become": list(host.become),
         **({} if state is None else {"state": state}),
+    }
+
+
+def _of_slurm(host: NamedHost, number: int) -> dict[str, OptionValue]:
+    """The node that has this number in the present job."""
+    job = slurm.allocation()
+    if number >= len(job.nodes):
+        raise HostError(
+            f"this result is over {number + 1} or more nodes, and job {job.job} has {len(job.nodes)}: "
+            "ask salloc or sbatch for as many as it began with"
+        )
+    usual = f"{_NODES_OWN}/tare-{os.geteuid()}" if ordinary_user() else _STATE_ON_NODES
+    return {
+        "host": job.nodes[number],
+        "job": job.job,
+        "python": host.python,
+        "become": list(host.become),
+        "state": host.state or usual,
     }
 
 

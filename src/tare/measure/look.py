@@ -166,8 +166,11 @@ class TrialLooks:
         measured, counters = self._measured, self._counters
         if counters is None:
             return
-        by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE
         instances, runs = measured.gathered.begun, measured.gathered.runs
+        spanning = any(
+            len(instance.seat.members) > 1 for instance in instances
+        )  # mpirun's account is its own
+        by_rusage = measured.facts.get(CPU_TIME) == BY_RUSAGE and not spanning
         measured.cpu_s = rusage_s(runs) if by_rusage else counters.cpu_s
         measured.helper_cpu_s, measured.vcpu_wait_s = counters.helper_cpu_s, counters.vcpu_wait_s
         measured.steal_s = self._clocks.steal_s

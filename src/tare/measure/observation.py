@@ -14,7 +14,8 @@ from tare.measure.far_signals import FarSignals, far_signals
 from tare.measure.others import OthersWatch
 from tare.measure.verify_unprivileged import rusage_s
 from tare.nodes.provider import NodeGroup
-from tare.records import Exclude, HostLoad, HostSignals, InstanceRun, Scope, Signal, Trial
+from tare.records import Exclude, HostLoad, InstanceRun, Scope, Signal, Trial
+from tare.records.signals import HostSignals
 from tare.signals import FAMILIES, UNREAD
 from tare.signals.place import place_of
 from tare.signals.watch import Found, SignalWatch, watched_signals

@@ -60,6 +60,7 @@ class Prepared:
 @contextmanager
 def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]:
     """Start the nodes of a trial, verify them, and stop them in the end; raises ``TrialError``."""
+    measured.real_hosts = context.real_hosts(trial)
     places = context.places_of(trial)
     specs = context.node_specs(trial, places.measured)
     provider = context.provider_of(trial)
@@ -71,7 +72,7 @@ def nodes_up(context: Context, trial: Trial, measured: Measured) -> Iterator[Up]
         groups = _inspect(context, provider, nodes, ways, measured)
         measured.clock_quality, untested = tested_clocks(context, trial, provider, nodes, ways)
         measured.learn(untested)
-        measured.host_times_s = work_times_s(trial, nodes, len(context.hosts))
+        measured.host_times_s = work_times_s(trial, measured.real_hosts, nodes, len(context.hosts))
         yield Up(
             provider=provider, nodes=tuple(nodes), groups=tuple(groups), places=places, ways=ways, up_s=up_s
         )

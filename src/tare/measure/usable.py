@@ -44,7 +44,8 @@ def skipped_environments(
     listed = list(environments)
     if not any(environment.name == NATIVE for environment in listed):
         listed.insert(0, Environment(name=NATIVE, technology=NATIVE))
-    with ThreadPoolExecutor() as pool:
+    on_hosts = all(providers[environment.technology].starts_at_once for environment in listed)
+    with ThreadPoolExecutor(len(listed) if on_hosts else None) as pool:
         futures = [
             (
                 environment.name,

@@ -6,9 +6,8 @@ from typing import Any
 
 from tare.errors import NodeError
 from tare.host.cgroups import can_bound_processes, format_processors
-from tare.measure.verify_unprivileged import PROCESSES, near, same, verify_held
+from tare.measure.verify_unprivileged import PROCESSES, UsersGroup, near, same, verify_held
 from tare.nodes.provider import Chosen, Node, NodeGroup, NodeSpec
-from tare.nodes.unprivileged.group import UserGroup
 from tare.nodes.unprivileged.limits import command_limits
 
 _QUOTA_TOLERANCE = 0.011
@@ -41,7 +40,7 @@ def _verified(
 ) -> dict[str, str]:
     same("processors (inside)", node.numbered_inside(spec.processors), tuple(seen["processors"]))
     near("size of shm in bytes (inside)", spec.shm_byte, seen["shm_byte"], _PAGE_BYTE)
-    if isinstance(group, UserGroup):
+    if isinstance(group, UsersGroup):
         return {**_facts(seen, spec.memory_byte, spec.cpu_quota), **verify_held(spec, group, seen)}
     held = group.settings()
     same("processors (host's cgroup)", spec.processors, held.processors)

@@ -7,6 +7,7 @@ Weaker limits become facts with fixed words, which the report explains (``tare.r
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tare.environments.ssh.group import FarUserGroup
 from tare.errors import NodeError
 from tare.nodes.provider import NodeSpec
 from tare.nodes.unprivileged.group import UserGroup
@@ -23,7 +24,11 @@ _QUOTA_TOLERANCE = 0.011
 _PAGE_BYTE = 4096
 
 
-def verify_held(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -> dict[str, str]:
+UsersGroup = UserGroup | FarUserGroup
+"""What holds an ordinary user's node, here or on another host."""
+
+
+def verify_held(spec: NodeSpec, group: UsersGroup, seen: Mapping[str, Any]) -> dict[str, str]:
     """Limits weaker than root's, as facts; ``NodeError`` naming the first limit that does not hold.
 
     The process that entered the node is checked: if it bypassed the limits, commands would run without them.
@@ -46,7 +51,7 @@ def rusage_s(runs: Iterable[InstanceRun]) -> float | None:
     return sum(times_s) if all(time_s is not None for time_s in times_s) else None
 
 
-def _processors(spec: NodeSpec, group: UserGroup, pid: int) -> dict[str, str]:
+def _processors(spec: NodeSpec, group: UsersGroup, pid: int) -> dict[str, str]:
     if group.means.processors_by_group:
         same("processors (delegated cgroup)", spec.processors, group.settings().processors)
         return {}
@@ -54,7 +59,7 @@ def _processors(spec: NodeSpec, group: UserGroup, pid: int) -> dict[str, str]:
     return {CPU_SET: BY_AFFINITY}
 
 
-def _memory(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -> dict[str, str]:
+def _memory(spec: NodeSpec, group: UsersGroup, seen: Mapping[str, Any]) -> dict[str, str]:
     if group.means.memory_by_group:
         near(
             "memory limit in bytes (delegated cgroup)",
@@ -75,7 +80,7 @@ def _memory(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -> dict[s
     return {MEMORY: f"{spec.memory_byte} byte {PER_PROCESS}"}
 
 
-def _processor_time(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -> dict[str, str]:
+def _processor_time(spec: NodeSpec, group: UsersGroup, seen: Mapping[str, Any]) -> dict[str, str]:
     if group.means.group is not None:
         near("CPU quota (delegated cgroup)", spec.cpu_quota, group.settings().cpu_quota, _QUOTA_TOLERANCE)
         return {}
@@ -85,7 +90,7 @@ def _processor_time(spec: NodeSpec, group: UserGroup, seen: Mapping[str, Any]) -
     return {CPU_TIME: BY_RUSAGE}
 
 
-def _processes(spec: NodeSpec, group: UserGroup) -> dict[str, str]:
+def _processes(spec: NodeSpec, group: UsersGroup) -> dict[str, str]:
     wanted = spec.bounds.processes
     if wanted is None:
         return {}

@@ -29,6 +29,7 @@ from tare.workloads.kind import WorkloadKind
 __all__ = [
     "Campaign",
     "asked_user",
+    "campaign_of",
     "differences",
     "load_campaign",
     "load_preset",
@@ -88,6 +89,13 @@ def resolve(
     if asked_hosts is not None:
         source = with_hosts(source, asked_hosts, providers)
     return _build(source, Host(host_processors, host_memory_byte), providers, kinds, sizes)
+
+
+def campaign_of(
+    source: CampaignSource, *, host_processors: int, host_memory_byte: int, sizes: Sizes | None = None
+) -> Campaign:
+    """The campaign of tables that were read; raises as ``resolve``."""
+    return _build(source, Host(host_processors, host_memory_byte), PROVIDERS, KINDS, sizes)
 
 
 def with_overrides(

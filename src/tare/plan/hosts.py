@@ -2,11 +2,13 @@
 """``[[host]]`` tables to records: the hosts that have a campaign's nodes (docs/hosts.md)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
+from tare.environments.ssh import srun
 from tare.errors import InputError
 from tare.nodes.provider import Provider
 from tare.plan.blocks import StrictTable
@@ -14,7 +16,7 @@ from tare.plan.entries import FAR, tables, validated
 from tare.plan.problems import Problem, shown
 from tare.plan.schema import Host, Slug
 from tare.plan.toml_lines import Path
-from tare.records import NamedHost
+from tare.records import Layout, NamedHost
 
 MOST_HOSTS = 256
 _ANY = "0.0.0.0/0"
@@ -22,21 +24,35 @@ Sizes = Callable[[Sequence[NamedHost]], Mapping[str, Host]]
 """Reaches hosts and asks for their sizes, by name; ``HostError`` when one cannot be reached."""
 
 
-class HostTable(StrictTable):
-    """``[[host]]``; without an address it is the host on which Tare runs."""
-
-    name: Slug | None = None
-    address: str | None = Field(default=None, min_length=1, pattern=r"^[^-\s]\S*$")
-    ssh_options: list[str] = Field(default_factory=list)
+class _AnyHostTable(StrictTable):
     state: str | None = Field(default=None, pattern="^/")
     python: str = Field(default="python3", min_length=1)
     become: list[str] = Field(default_factory=list)
 
 
+class HostTable(_AnyHostTable):
+    """``[[host]]``; without an address it is the host on which Tare runs."""
+
+    name: Slug | None = None
+    address: str | None = Field(default=None, min_length=1, pattern=r"^[^-\s]\S*$")
+    ssh_options: list[str] = Field(default_factory=list)
+
+
+class HostsTable(_AnyHostTable):
+    """``hosts``: the nodes of the Slurm allocation, which are not known when the file is written."""
+
+    of: Literal["slurm"]
+
+
 def hosts_of(
     data: Mapping[str, Any], providers: Mapping[str, Provider], problems: list[Problem]
 ) -> list[NamedHost]:
-    """Read the ``[[host]]`` tables, in the file's order; none: all nodes are on this host, without a list."""
+    """Read the ``[[host]]`` tables, in the file's order, or ``hosts``; none of both: all nodes are on this host.
+
+    ``HostError`` if Slurm does not name the nodes of the allocation.
+    """
+    if "hosts" in data:
+        return _of_allocation(data, problems)
     listed = tables(data, "host", problems) if "host" in data else []
     if len(listed) > MOST_HOSTS:
         problems.append(Problem(("host",), f"are {len(listed)}; at most {MOST_HOSTS} are possible"))
@@ -57,6 +73,41 @@ def hosts_of(
     if "subnet" in data and not hosts:
         problems.append(Problem(("subnet",), "is of hosts; add [[host]] tables"))
     return list(hosts.values())
+
+
+def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[NamedHost]:
+    """The nodes of the allocation by their numbers: the next session of the result may have others.
+
+    Outside of one, as many as the largest layout needs.
+    """
+    asked = data["hosts"]
+    table = validated(
+        HostsTable, {"of": asked} if isinstance(asked, str) else asked, ("hosts",), None, problems
+    )
+    if "host" in data:
+        problems.append(Problem(("host",), "names hosts, and so does hosts; write one of them"))
+    if table is None:
+        return []
+    return [
+        NamedHost(
+            name=f"slurm-{number + 1}",
+            slurm=number,
+            state=table.state,
+            python=table.python,
+            become=tuple(table.become),
+        )
+        for number in range(srun.node_count() or _most_hosts(data))
+    ]
+
+
+def _most_hosts(data: Mapping[str, Any]) -> int:
+    """The hosts of the layout over most; whatever is no layout is reported elsewhere."""
+    counts = [1]
+    layouts = data.get("layouts")
+    for text in layouts if isinstance(layouts, list) else ():
+        with suppress(ValueError, TypeError):
+            counts.append(Layout.parse(text).hosts)
+    return min(MOST_HOSTS, max(counts))
 
 
 def _host(table: HostTable) -> NamedHost:

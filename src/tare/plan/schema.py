@@ -312,6 +312,7 @@ class CampaignTable(StrictTable):
     subnet: str | None = None
     """Address range in which the hosts reach each other."""
     host: Any = None
+    hosts: Any = None
     environment: Any = None
     workload: Any = None
     sharing: Any = None

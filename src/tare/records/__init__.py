@@ -74,7 +74,6 @@ from tare.records.diagnostics import (
     Effect,
     Finding,
     HostEffect,
-    HostExcess,
     HostSpeed,
     HostTime,
     HostTimes,
@@ -85,7 +84,6 @@ from tare.records.diagnostics import (
 from tare.records.factors import Dependence, DependenceWord, LevelOverhead
 from tare.records.failing import FailureCount, FailureRate
 from tare.records.foresight import POWER, ExpectedBlocks, Foresight, LookForesight, Noise, SliceLength
-from tare.records.host_clocks import HostClock, HostClockSummary, StartSkew
 from tare.records.imported import (
     ImportedComparison,
     ImportedDifference,
@@ -165,7 +163,7 @@ from tare.records.planned import (
     check_user,
     levels_text,
 )
-from tare.records.signals import HostSignals, Scope, Signal
+from tare.records.signals import Scope, Signal
 from tare.records.treated import (
     BLAS,
     CONTROL_NAME,
@@ -286,13 +284,9 @@ __all__ = [
     "HelperSummary",
     "HistoryPoint",
     "HistorySeries",
-    "HostClock",
-    "HostClockSummary",
     "HostEffect",
-    "HostExcess",
     "HostLoad",
     "HostShare",
-    "HostSignals",
     "HostSpeed",
     "HostTime",
     "HostTimes",
@@ -373,7 +367,6 @@ __all__ = [
     "Spread",
     "Standing",
     "Start",
-    "StartSkew",
     "Status",
     "Steadiness",
     "Stop",

@@ -239,15 +239,22 @@ class Outcome:
     """Use of the processors by others while the commands ran; ``None``: not known, such as on another host."""
     turns: TurnsTaken | None = None
     """Its turns with the other arms; ``None``: it ran by itself."""
+    real_hosts: tuple[str, ...] = ()
+    """The machines that were the trial's ``hosts``, in their order: a node of Slurm's by its own name."""
     host_times_s: Mapping[str, float] = field(default_factory=dict)
-    """Host of the campaign's list → time of a fixed work on all its processors, before a native trial; else empty."""
+    """Machine among them → time of a fixed work on all its processors, before a native trial; else empty."""
     host_clocks: Mapping[str, HostClock] = field(default_factory=dict)
-    """Host of the campaign's list → its clock against this host's while the commands ran; empty without such a list."""
+    """Machine among them → its clock against this host's while the commands ran; empty without such a list."""
     host_signals: Mapping[str, HostSignals] = field(default_factory=dict)
-    """Host of the campaign's list → its part of ``signals``; empty without such a list."""
+    """Machine among them → its part of ``signals``; empty without such a list."""
     image_digest: str
     facts: Mapping[str, str] = field(default_factory=dict)
     """Evidence beside the numbers: observed limits, BLAS kernel, storage driver, ..."""
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """The machines that had the nodes; by their names in the campaign, in results of earlier versions."""
+        return self.real_hosts or self.trial.hosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,6 +102,8 @@ class NamedHost:
     python: str = "python3"
     become: tuple[str, ...] = ()
     """The prefix that makes a command there run as root."""
+    slurm: int | None = None
+    """Its number among the nodes of the Slurm allocation, from 0; ``None``: the campaign itself names the host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

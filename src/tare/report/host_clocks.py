@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tare.foreign import one_line
-from tare.records import Analysis, HostClockSummary, StartSkew
+from tare.records import Analysis
+from tare.records.host_clocks import HostClockSummary, StartSkew
 from tare.report.shape import JsonShape, Number, key
 
 CLOCKS_EXPLANATION = (

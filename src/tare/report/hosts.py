@@ -11,7 +11,8 @@ from tare.analyze.attribution.known import known
 from tare.drawing.artist import Artist
 from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
-from tare.records import Analysis, HostEffect, HostExcess, HostSpeed
+from tare.records import Analysis, HostEffect, HostSpeed
+from tare.records.diagnostics import HostExcess
 from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, Number, key

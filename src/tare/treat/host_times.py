@@ -52,9 +52,7 @@ def _times(outcome: Outcome, metric: str) -> Iterator[tuple[tuple[str, ...], flo
     """Hosts and ln(time per work) of each steady sample."""
     parts = _hosts_by_instance(outcome)
     for sample in _steady(outcome.samples, metric):
-        hosts = (
-            tuple(sorted(outcome.trial.hosts)) if sample.instance is None else parts.get(sample.instance, ())
-        )
+        hosts = tuple(sorted(outcome.machines)) if sample.instance is None else parts.get(sample.instance, ())
         if hosts and usable(sample.value):
             yield hosts, log_time_per_work(sample.value, sample.direction)
 
@@ -66,7 +64,7 @@ def _steady(samples: Iterable[Sample], metric: str) -> Iterator[Sample]:
 
 
 def _hosts_by_instance(outcome: Outcome) -> Mapping[int, tuple[str, ...]]:
-    layout, hosts = outcome.trial.layout.as_native, outcome.trial.hosts
+    layout, hosts = outcome.trial.layout.as_native, outcome.machines
     parts: dict[int, set[str]] = {}
     for node in range(layout.nodes):
         for instance in layout.instances_in(node):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from tare.environments.ssh import connection
 from tare.records import OptionValue
 
-_SSH = {name: text for name, text in connection.OPTION_NAMES.items() if name != "host"}
+_SSH = {name: text for name, text in connection.OPTION_NAMES.items() if name not in {"host", "job"}}
 INSIDE_OPTIONS: Mapping[str, str] = {
     "host": "how ssh reaches the machine's system: user@host, or a list, node by node; else root at its address",
     **_SSH,

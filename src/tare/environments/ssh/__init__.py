@@ -12,10 +12,11 @@ from tare.environments.ssh import files, shared
 from tare.environments.ssh.channel import Ask
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
-from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.group import far_group
 from tare.environments.ssh.lanes import Lane
 from tare.environments.ssh.shared import Connection, opened
 from tare.errors import NodeError
+from tare.host import slurm
 from tare.host.removal import remove_what_goes
 from tare.nodes.codec import encode
 from tare.nodes.provider import (
@@ -136,7 +137,7 @@ class Ssh(Provider):
 
     def prepare(self, image_root: Path, image_digest: str) -> None:
         for far in Far.all(self._options or {}):
-            with _preparing, opened(far) as channel:
+            with _preparing_on(far), opened(far) as channel:
                 carry(far, channel, image_root, image_digest)
                 options = dict(far.options_below)
                 channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
@@ -157,7 +158,7 @@ class Ssh(Provider):
         return _of(node).prefix
 
     def group(self, node: Node) -> NodeGroup | None:
-        return FarGroup.of(_of(node).ask)
+        return far_group(_of(node).ask)
 
     def send(self, node: Node, names: Sequence[str]) -> None:
         files.send(_of(node).ask, node.spec.work, names)
@@ -223,7 +224,8 @@ class _Running:
         plain = _far_spec(spec, self._far)
         lanes = self.connection.lanes
         self._lane = None if lanes is None else lanes.take()
-        said = self.ask("start", spec=plain, subnet=subnet, limit_s=_START_LIMIT_S).told(_Started)
+        seen = self._far.seen(spec.image_root)
+        said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
         channel = self.connection.channel
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
         self.prefix = self._far.enter(None if self._lane is None else self._lane.socket, into)
@@ -238,7 +240,10 @@ class _Running:
             elsewhere=Elsewhere(subnet=subnet, address=spec.network.address or said["address"]),
             made_as_user=said["made_as_user"],
             keeps_user=said["keeps_user"],
-            facts={**said["facts"], "host": f"{greeting['host']} (Linux {greeting['kernel']}), by ssh"},
+            facts={
+                **said["facts"],
+                "host": f"{greeting['host']} (Linux {greeting['kernel']}), by {self._far.by}",
+            },
         )
 
     def stop(self) -> bool:
@@ -259,8 +264,12 @@ class _Running:
 
 
 _running: dict[str, _Running] = {}
-_preparing = threading.Lock()
-"""Environments are prepared in parallel; two on one host want the same image."""
+_preparing: dict[Far, threading.Lock] = {}
+
+
+def _preparing_on(far: Far) -> threading.Lock:
+    """Environments are prepared in parallel; two on one host want the same image."""
+    return _preparing.setdefault(far.way, threading.Lock())
 
 
 def _probed(far: Far) -> Probe:
@@ -284,6 +293,8 @@ def _stop_over_new_connection(spec: NodeSpec) -> None:
         with opened(far) as channel:
             channel.ask("stop", name=spec.name, limit_s=_STOP_LIMIT_S)
     except NodeError as error:
+        if far.job is not None and slurm.is_over(far.job):
+            return  # whatever ran in it was ended with it
         raise NodeError(
             f"whether {spec.name} has ended on {far.host} cannot be seen: {error}. It ends by itself when it notices "
             f"that nobody is connected. If that host is gone for good, remove {spec.directory}"

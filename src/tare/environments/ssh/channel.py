@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NotRequired, Protocol, Self, TypedDict, TypeVar
 
 from tare.environments.ssh.code import place, start_file
-from tare.environments.ssh.connection import Far, unreachable, variables
+from tare.environments.ssh.connection import Far, failed, last_words, variables
 from tare.errors import NodeError
 from tare.host.process import end_session, tool_environment
 from tare.host.told import part
@@ -33,7 +33,6 @@ _LONGEST_LINE_BYTE = 1 << 20
 _LARGEST_CONTENT_BYTE = 256 << 20
 """For all files of one request; the other host sends 18 MiB of each at most."""
 _LONGEST_ERROR = 2000
-_SSH_FAILED = 255
 _COMPLAINT_BYTE = 4000
 Kind = TypeVar("Kind")
 
@@ -277,7 +276,7 @@ class Channel:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_KILL_LIMIT_S)
         said = os.pread(self._errors.fileno(), _COMPLAINT_BYTE, 0).decode(errors="replace").strip()
-        if self._process.returncode == _SSH_FAILED:
-            return unreachable(self._far, said)
-        last = next(reversed(said.splitlines()), "it said nothing")
-        return NodeError(f"Tare on {self._far.host} ended ({self._process.returncode}): {last}", said)
+        if error := failed(self._far, self._process.returncode, said):
+            return error
+        words = last_words(said)
+        return NodeError(f"Tare on {self._far.host} ended ({self._process.returncode}): {words}", said)

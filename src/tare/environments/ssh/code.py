@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 
 import tare
-from tare.environments.ssh.connection import Far, unreachable, variables
+from tare.environments.ssh.connection import Far, failed, last_words, variables
 from tare.errors import NodeError
 from tare.host.distribution import to_install
 from tare.host.process import tool_environment
@@ -22,7 +22,6 @@ _PARTS = (
 )
 """Modules, and packages whole."""
 _LIMIT_S = 60.0
-_SSH_FAILED = 255
 _PLACE = """\
 set -eu
 code=$1/code/$2
@@ -63,13 +62,14 @@ def place(far: Far) -> None:
     except subprocess.TimeoutExpired as error:
         raise NodeError(f"{far.host} did not take Tare's own code within {_LIMIT_S:.0f} s") from error
     except OSError as error:
-        raise NodeError(f"ssh cannot be started: {error.strerror}; {to_install('openssh-client')}") from error
+        package = {"ssh": "openssh-client", "srun": "slurm-client"}[far.by]
+        raise NodeError(f"{far.by} cannot be started: {error.strerror}; {to_install(package)}") from error
     said = done.stderr.decode(errors="replace")
-    if done.returncode == _SSH_FAILED:
-        raise unreachable(far, said)
+    if lost := failed(far, done.returncode, said):
+        raise lost
     if done.returncode != 0:
-        last = next(reversed(said.strip().splitlines()), "it said nothing")
-        raise NodeError(f"{far.host} cannot take Tare's own code into {far.state}: {last}", said)
+        words = last_words(said)
+        raise NodeError(f"{far.host} cannot take Tare's own code into {far.state}: {words}", said)
     _placed.add(far.way)
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from tare.environments.ssh import srun
 from tare.errors import NodeError
+from tare.host import slurm
 from tare.records import NATIVE, OptionValue
 from tare.untrusted import from_json
 
@@ -23,6 +25,7 @@ OPTION_NAMES: Mapping[str, str] = {
     "state": "folder on that host for the image and what is running",
     "python": "Python 3.11 or newer on that host",
     "become": "what to put before a command there to be root, such as sudo -n",
+    "job": "number of the Slurm job whose node it is, which srun then reaches instead of ssh",
 }
 HERE = "here"
 _LISTS = ("ssh_options", "below_options", "become")
@@ -32,6 +35,7 @@ _INSISTED = (
     *("ClearAllForwardings=yes", "EscapeChar=none"),
 )
 """Set whatever the user's configuration says (ssh uses the first value): no question, forwarding or other command."""
+_SSH_FAILED = 255
 _QUOTE = """\
 said=$1 count=$2
 shift 2
@@ -86,6 +90,7 @@ class Far:
     state: str = _STATE
     python: str = "python3"
     become: tuple[str, ...] = ()
+    job: str | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue], index: int = 0) -> Self:
@@ -117,8 +122,26 @@ class Far:
             for name, _, text in (below_option.partition("=") for below_option in self.below_options)
         }
 
-    def ssh(self, control: Path | None = None, *, master: bool = False) -> list[str]:
+    @property
+    def by(self) -> str:
+        """The program that reaches it."""
+        return "ssh" if self.job is None else "srun"
+
+    def seen(self, image_root: Path) -> str | None:
+        """Where to look there for the image before it is carried: nodes of Slurm often share a file system."""
+        return None if self.job is None else str(image_root)
+
+    @property
+    def multiplexes(self) -> bool:
+        """Whether further commands can go over the first connection."""
+        return self.host != HERE and self.job is None
+
+    def ssh(
+        self, control: Path | None = None, *, master: bool = False, says_errors: bool = True
+    ) -> list[str]:
         """The argv to which a command is added as one word; over the connection at ``control`` if there is one."""
+        if self.job is not None:
+            return srun.argv(self.job, self.host, says_errors=says_errors)
         if self.host == HERE:
             return ["sh", "-c"]
         return [
@@ -133,7 +156,7 @@ class Far:
 
     def enter(self, control: Path | None, words: list[str]) -> list[str]:
         """The argv before a command that runs it on the far side, after ``words`` there."""
-        ssh = [*_agent(), *self.ssh(control)]
+        ssh = [*_agent(), *self.ssh(control, says_errors=False)]
         return ["sh", "-c", _QUOTE, "sh", self.command(*words), str(len(ssh)), *ssh]
 
 
@@ -146,13 +169,26 @@ def _o(settings: tuple[str, ...]) -> list[str]:
 
 
 def variables() -> dict[str, str]:
-    """The variables that ssh needs besides every tool's: the way to the user's keys."""
-    return {name: os.environ[name] for name in ("SSH_AUTH_SOCK",) if name in os.environ}
+    """The variables that ssh and srun need besides every tool's: the way to the user's keys, and Slurm's file."""
+    return slurm.variables() | {name: os.environ[name] for name in ("SSH_AUTH_SOCK",) if name in os.environ}
 
 
 def _agent() -> list[str]:
     agent = [f"{name}={value}" for name, value in variables().items()]
     return ["env", *agent] if agent else []
+
+
+def failed(far: Far, code: int, said: str) -> NodeError | None:
+    """The error if the way to the host failed; ``None`` if what ran there ended with this code."""
+    if far.job is not None:
+        return srun.failed(far.host, code, said)
+    return unreachable(far, said) if code == _SSH_FAILED else None
+
+
+def last_words(said: str) -> str:
+    """The last line of what a program there said, without srun's own on its exit code."""
+    lines = [line for line in said.strip().splitlines() if not srun.is_about_exit_code(line)]
+    return lines[-1] if lines else "it said nothing"
 
 
 def unreachable(far: Far, said: str) -> NodeError:
@@ -185,6 +221,12 @@ def _complaint(name: str, value: OptionValue) -> str | None:
         return f"{value!r} is no host; write user@host, or a name that ssh knows"
     if name == "state" and not value.startswith("/"):
         return f"{value!r} must be a whole path, from /"
+    return _wrong_text(name, value)
+
+
+def _wrong_text(name: str, value: str) -> str | None:
+    if name == "job" and not value.isdecimal():
+        return f"{value!r} is no number of a Slurm job"
     return _no_range(value) if name == "subnet" else None
 
 

@@ -4,12 +4,13 @@
 import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TypedDict
 
 from tare.environments.ssh.channel import Ask, Channel
-from tare.environments.ssh.connection import Far, variables
+from tare.environments.ssh.connection import Far, failed, variables
 from tare.errors import NodeError
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
@@ -20,6 +21,8 @@ _CARRY_LIMIT_S = 4 * 3600.0
 _LONGEST_BYTE = 1 << 40
 """No file of a benchmark's output is longer."""
 _PAIR = 2
+_sending = threading.BoundedSemaphore(8)
+"""Images on their way at the same time: more would only share this host's line to the network."""
 
 
 class _Place(TypedDict):
@@ -29,9 +32,13 @@ class _Place(TypedDict):
 
 def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> None:
     """Copy the image there if needed; ``NodeError`` if it cannot be sent, or arrives changed."""
-    into = channel.ask("find image", digest=image_digest, limit_s=_CHECK_LIMIT_S).told(_Place)["into"]
+    seen = far.seen(image_root)
+    into = channel.ask("find image", digest=image_digest, seen=seen, limit_s=_CHECK_LIMIT_S).told(_Place)[
+        "into"
+    ]
     if into is not None:
-        _send(far, image_root, into)
+        with _sending:
+            _send(far, image_root, into)
         channel.ask("finish image", limit_s=_CHECK_LIMIT_S)
 
 
@@ -47,10 +54,24 @@ def _send(far: Far, image_root: Path, into: str) -> None:
             code = _unpack([*far.ssh(), unpack], packer, said, environment)
         if code != 0 or packer.returncode != 0:
             said.seek(0)
-            last = next(
-                reversed(said.read().decode(errors="replace").strip().splitlines()), "it said nothing"
+            words = said.read().decode(errors="replace")
+            raise failed(far, code, words) or NodeError(
+                f"the image cannot be sent to {far.host}: {_first_error(words)}{_remedy(far)}", words
             )
-            raise NodeError(f"the image cannot be sent to {far.host}: {last}")
+
+
+def _first_error(words: str) -> str:
+    """What went wrong first: the last line only says that something did."""
+    return next(iter(words.strip().splitlines()), "it said nothing")
+
+
+def _remedy(far: Far) -> str:
+    if not ordinary_user():
+        return ""
+    return (
+        "; an ordinary user can carry only an image of their own (tare image build), or use one that "
+        f"{far.host} has at the same place, such as on a shared file system"
+    )
 
 
 def _unpack(

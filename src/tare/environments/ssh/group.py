@@ -2,11 +2,13 @@
 """The control group of a node on the other host, by that host's own accounting."""
 
 from dataclasses import dataclass
-from typing import NotRequired, Self, TypedDict
+from pathlib import Path
+from typing import NotRequired, TypedDict
 
 from tare.environments.ssh.channel import Ask
 from tare.errors import NodeError
 from tare.host.cgroups import Settings
+from tare.nodes.unprivileged.limits import Means
 
 
 class _Settings(TypedDict):
@@ -16,15 +18,27 @@ class _Settings(TypedDict):
     processes: int | None
 
 
+class _Means(TypedDict):
+    group: str | None
+    controllers: list[str]
+
+
 class _Group(TypedDict):
     settings: _Settings | None
     cpu_s: NotRequired[float | None]
     memory_kills: NotRequired[int | None]
     refused_processes: NotRequired[int | None]
+    means: NotRequired[_Means]
+    """Of an ordinary user's node there."""
 
 
 class _Lacks(TypedDict):
     lacks: list[str] | None
+
+
+class _Process(TypedDict):
+    affinity: list[int]
+    data_limit_byte: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +46,6 @@ class FarGroup:
     """A ``NodeGroup`` (``tare.nodes.provider``) queried over the connection; a failure is a ``NodeError``."""
 
     ask: Ask
-
-    @classmethod
-    def of(cls, ask: Ask) -> Self | None:
-        """The group; ``None`` when nothing holds the node there either."""
-        group = cls(ask)
-        return None if group._asked()["settings"] is None else group
 
     def settings(self) -> Settings:
         limits = self._asked()["settings"]
@@ -65,3 +73,30 @@ class FarGroup:
 
     def _asked(self) -> _Group:
         return self.ask("group").told(_Group)
+
+
+@dataclass(frozen=True, slots=True)
+class FarUserGroup(FarGroup):
+    """As ``UserGroup`` on this host: what holds an ordinary user's node there, and the limits of its processes."""
+
+    means: Means
+
+    def data_limit_byte(self, inner_pid: int) -> int | None:
+        return self._process(inner_pid)["data_limit_byte"]
+
+    def affinity(self, inner_pid: int) -> tuple[int, ...]:
+        return tuple(self._process(inner_pid)["affinity"])
+
+    def _process(self, inner_pid: int) -> _Process:
+        return self.ask("process", inner_pid=inner_pid).told(_Process)
+
+
+def far_group(ask: Ask) -> FarGroup | None:
+    """What holds a node there; ``None`` when nothing does."""
+    said = ask("group").told(_Group)
+    if said["settings"] is None:
+        return None
+    if (means := said.get("means")) is None:
+        return FarGroup(ask)
+    group = None if means["group"] is None else Path(means["group"])
+    return FarUserGroup(ask, Means(group=group, controllers=frozenset(means["controllers"])))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tare.environments.ssh import code
 from tare.environments.ssh.channel import Channel
-from tare.environments.ssh.connection import HERE, Far
+from tare.environments.ssh.connection import Far
 from tare.environments.ssh.lanes import Lanes
 from tare.errors import NodeError
 from tare.host.paths import state_directory
@@ -28,7 +28,7 @@ class Connection:
     def __init__(self, far: Far) -> None:
         """Connect; ``NodeError`` says why that failed."""
         self.users = 0
-        self._socket = None if far.host == HERE else _new_socket()
+        self._socket = _new_socket() if far.multiplexes else None
         try:
             self.channel = Channel(far, self._socket)
         except BaseException:
@@ -55,6 +55,8 @@ _open: dict[Far, Connection] = {}
 """Way to a host → its latest connection."""
 _kept: set[Far] = set()
 """Ways whose connection stays although nobody uses it."""
+_EVERY = Far(host="")
+"""Among the kept ways: the connections to all hosts stay."""
 _connecting: dict[Far, threading.Lock] = {}
 _changing = threading.Lock()
 
@@ -86,7 +88,7 @@ def leave(connection: Connection) -> None:
     with _changing:
         connection.users -= 1
         way = next((way for way, latest in _open.items() if latest is connection), None)
-        stays = connection.users > 0 or way in _kept
+        stays = connection.users > 0 or (way is not None and not _kept.isdisjoint((way, _EVERY)))
         if way is not None and not stays:
             del _open[way]
     if not stays:
@@ -123,16 +125,16 @@ def opened(far: Far) -> Iterator[Channel]:
 
 
 @contextmanager
-def kept(hosts: Iterable[Far]) -> Iterator[None]:
-    """Keep the connections to these hosts from their first use until the end of this context."""
-    ways = {far.way for far in hosts}
+def kept(hosts: Iterable[Far] | None = None) -> Iterator[None]:
+    """Keep the connections to these hosts, or to every one, from their first use until the end of this context."""
+    ways = {_EVERY} if hosts is None else {far.way for far in hosts}
     _kept.update(ways)
     try:
         yield
     finally:
         with _changing:
             _kept.difference_update(ways)
-            unused = [known for way, known in _open.items() if way in ways and not known.users]
+            unused = [known for way, known in _open.items() if way not in _kept and not known.users]
         with ThreadPoolExecutor(max(1, len(unused))) as pool:
             list(pool.map(_forget, unused))
 

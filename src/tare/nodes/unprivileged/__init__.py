@@ -60,8 +60,10 @@ def start(
     an RLIMIT_DATA (``limits.data_limit_byte``) and is not limited itself. With ``attends`` the init starts the node's
     commands (``enter_attended``). With ``of_host`` the root has the host's own files. Raises ``NodeError``.
     """
-    if spec.shared_work is not None:
-        raise NodeError("nodes of an ordinary user do not share a work directory; run as root")
+    if (
+        spec.shared_work is not None and spec.shared_work.is_symlink()
+    ):  # it is in the other's own mount namespace
+        raise NodeError("nodes of an ordinary user on one host do not share a work directory; run as root")
     for name in ("layer", "root"):
         (spec.directory / name).mkdir()
     limits.establish(spec)
@@ -162,12 +164,12 @@ def remove(spec: NodeSpec) -> None:
 
 
 def show_work(spec: NodeSpec, first_pid: int) -> None:
-    """Point ``spec.work`` to the working directory of the node's first process; on disk it already exists.
+    """Point ``spec.work`` to the working directory of the node's first process; on disk, or shared, it already exists.
 
     The runner keeps the directory open, and ``NodeSpec.work`` leads there through the descriptor. So the node's
     files stay readable until the node is stopped, even when its processes are dead and their namespaces gone.
     """
-    if spec.storage is Storage.DISK:
+    if spec.storage is Storage.DISK or spec.shared_work is not None:
         return
     try:
         descriptor = os.open(f"/proc/{first_pid}/cwd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

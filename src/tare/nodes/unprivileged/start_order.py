@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import tare
 from tare.nodes.codec import decode, encode
 from tare.nodes.provider import NodeSpec
 
 MAKER_FILE, KEEPER_FILE, TECHNOLOGY_FILE = "layer-maker", "keeper.pid", "technology.pid"
 """In the node's folder: what made its layer, the keeper of its namespaces, and the process to become its technology."""
-_MODULE = "tare.nodes.unprivileged.first_process"
+_RUN = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "from tare.nodes.unprivileged.first_process import main; sys.exit(main())"
+)
+"""This very Tare, whether it is installed or was copied here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,8 @@ class StartOrder:
     def command(self, spec: NodeSpec) -> list[str]:
         """The argv of the first process."""
         text = json.dumps({"order": encode(self), "spec": encode(spec)})
-        return [sys.executable, "-P", "-m", _MODULE, text]  # -P: no module of the current folder is run
+        source = str(Path(tare.__file__).parents[1])
+        return [sys.executable, "-P", "-c", _RUN, source, text]  # -P: no module of the current folder is run
 
     @classmethod
     def read(cls, text: str) -> tuple[Self, NodeSpec]:
