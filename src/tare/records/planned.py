@@ -322,7 +322,7 @@ class Neighbour:
     environment: Environment
     workload: Workload
     count: int
-    """Number of its nodes, each with the processors and the memory of one of the trial's nodes."""
+    """Number of its nodes on each host, each with the processors and the memory of one of the trial's nodes."""
     same_environment: bool = False
     """Whether it always runs in the same environment as the instances beside it."""
 
