@@ -107,21 +107,6 @@ def _reached(host: NamedHost) -> ReachedHost | NodeError:
     )
 
 
-def require_hosts(outcome: Outcome, reached: Mapping[str, ReachedHost]) -> None:
-    """``HostError`` if a trial failed and a host of it does not answer any more: then the trial is no outcome."""
-    if outcome.status is not Status.FAILED:
-        return
-    hosts = [reached[name].host for name in outcome.trial.hosts if name in reached]
-    with ThreadPoolExecutor(_REACHED_AT_ONCE) as pool:
-        answers = pool.map(_reached.__wrapped__, hosts) if hosts else ()
-        lost = [str(answer) for answer in answers if isinstance(answer, NodeError)]
-    if lost:
-        raise HostError(
-            f"a host was lost, and {outcome.trial.identity} with it, which counts as not begun: "
-            f"{'; '.join(dict.fromkeys(lost))}; when it is back, run the same command again to continue"
-        )
-
-
 def work_times_s(
     trial: Trial, real_hosts: Sequence[str], nodes: Sequence[Node], listed: int
 ) -> dict[str, float]:
