@@ -12,8 +12,9 @@ from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_
 
 from tare.errors import HostError, InputError
 from tare.measure.campaign import measure_campaign
-from tare.measure.hosts import ReachedHost, require_hosts
+from tare.measure.hosts import ReachedHost
 from tare.measure.left import standing
+from tare.measure.lost_hosts import require_hosts
 from tare.measure.session import Allowance
 from tare.measure.shares import Share
 from tare.measure.stopping import never

@@ -88,7 +88,8 @@ class Watch:
                 live = [job for job in listed if job.lives]
                 if now is not None and not now.left_trials:
                     self._cancel_rest(live)
-                    return
+                    if not any(job.phase is JobPhase.RUNNING for job in live):
+                        return
                 if live:
                     self.progress.goes_on(said_of_jobs(listed), now)
                 elif not self._go_on(listed, now):
@@ -112,7 +113,7 @@ class Watch:
         return listed
 
     def _cancel_rest(self, live: Sequence[QueuedJob]) -> None:
-        """Cancel the queued ones, and return with the last one at the end."""
+        """Cancel the queued ones; the last one that measured still writes the report."""
         try:
             if any(job.phase is JobPhase.QUEUED for job in live):
                 self.scheduler.cancel(self.jobs.asked().name, queued_only=True)

@@ -28,12 +28,13 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
-from tare.measure.hosts import common_subnet, connected, on_host, reach, require_hosts
+from tare.measure.hosts import common_subnet, connected, on_host, reach
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
 from tare.measure.launches import require_launcher, require_launches
 from tare.measure.lock import host_lock, tools_lock
+from tare.measure.lost_hosts import require_hosts
 from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start

@@ -22,7 +22,7 @@ from tare.measure.at_once import at_once
 from tare.nodes.provider import Node
 from tare.plan.entries import FAR
 from tare.plan.schema import Host
-from tare.records import NATIVE, Environment, NamedHost, OptionValue, Outcome, Status, Trial
+from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
 
 _STATE_ON_NODES = "/var/lib/tare/slurm"
 """Where root's part of Tare on a node of a Slurm job keeps its things, apart from a runner's on the same host."""
@@ -110,20 +110,6 @@ def _reached(host: NamedHost) -> ReachedHost | NodeError:
         interfaces=interfaces,
         node=None if host.slurm is None else far.host,
     )
-
-
-def require_hosts(outcome: Outcome, reached: Mapping[str, ReachedHost]) -> None:
-    """``HostError`` if a trial failed and a host of it does not answer any more: then the trial is no outcome."""
-    if outcome.status is not Status.FAILED:
-        return
-    hosts = [reached[name].host for name in outcome.trial.hosts if name in reached]
-    answers = at_once(_reached.__wrapped__, hosts)
-    lost = [str(answer) for answer in answers if isinstance(answer, NodeError)]
-    if lost:
-        raise HostError(
-            f"a host was lost, and {outcome.trial.identity} with it, which counts as not begun: "
-            f"{'; '.join(dict.fromkeys(lost))}; when it is back, run the same command again to continue"
-        )
 
 
 def work_times_s(
