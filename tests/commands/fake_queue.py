@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tare.commands.element import new_element
-from tare.measure.left import Standing
+from tare.measure.left import ResultProgress
 from tare.submission.folder import Asked, Element, JobsFolder
-from tare.submission.scheduler import Job, Phase, SilentError, Submission, Wish
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission, Wish
 
 NAME = "tare-fake"
 TRIALS_PER_BLOCK = 3
@@ -22,7 +22,7 @@ class FakeQueue:
         self.folder = jobs
         self.job = job
         self.fates = list(fates)
-        self.listed: dict[str, Job] = {}
+        self.listed: dict[str, QueuedJob] = {}
         self.counts: list[int] = []
         jobs.path.mkdir(parents=True)
         jobs.keep(Asked(scheduler="slurm", name=NAME, wish=Wish(nodes=2), argv=("tare",), arrays={}))
@@ -32,45 +32,45 @@ class FakeQueue:
         array = str(len(self.counts))
         for element in range(submission.count):
             identity = f"{array}_{element}"
-            self.listed[identity] = Job(identity=identity, phase=Phase.QUEUED, reason="Priority")
+            self.listed[identity] = QueuedJob(identity=identity, phase=JobPhase.QUEUED, reason="Priority")
         return array
 
-    def jobs(self, name: str) -> Sequence[Job]:
+    def jobs(self, name: str) -> Sequence[QueuedJob]:
         assert name == NAME
         if self.counts and self.fates[:1] == ["silent"]:
             self.fates.pop(0)
             raise SilentError("Unable to contact slurm controller")
-        if running := self._first(Phase.RUNNING):
+        if running := self._first(JobPhase.RUNNING):
             self._end(running, self._run(running))
-        elif queued := self._first(Phase.QUEUED):
-            self.listed[queued] = Job(identity=queued, phase=Phase.RUNNING, nodes="n[1-2]")
+        elif queued := self._first(JobPhase.QUEUED):
+            self.listed[queued] = QueuedJob(identity=queued, phase=JobPhase.RUNNING, nodes="n[1-2]")
         return list(self.listed.values())
 
     def cancel(self, name: str, *, queued_only: bool = False) -> None:
         assert name == NAME
-        phases = {Phase.QUEUED} if queued_only else {Phase.QUEUED, Phase.RUNNING}
+        phases = {JobPhase.QUEUED} if queued_only else {JobPhase.QUEUED, JobPhase.RUNNING}
         for identity, job in self.listed.items():
             if job.phase in phases:
-                self._end(identity, Phase.CANCELLED)
+                self._end(identity, JobPhase.CANCELLED)
 
     def cancel_words(self, name: str) -> str:
         return f"end {name}"
 
-    def _run(self, identity: str) -> Phase:
+    def _run(self, identity: str) -> JobPhase:
         fate = self.fates.pop(0) if self.fates else "measure"
         begun = new_element(identity, {"SLURM_JOB_NODELIST": "n[1-2]"})
         if fate in {"lost", "cancelled"}:
             self.folder.note(begun)
-            return Phase(fate)
+            return JobPhase(fate)
         self.job(begun)
-        return Phase.ENDED
+        return JobPhase.ENDED
 
-    def _first(self, phase: Phase) -> str | None:
+    def _first(self, phase: JobPhase) -> str | None:
         return next((identity for identity, job in self.listed.items() if job.phase is phase), None)
 
-    def _end(self, identity: str, phase: Phase) -> None:
-        reason = "NODE_FAIL" if phase is Phase.LOST else None
-        self.listed[identity] = Job(identity=identity, phase=phase, reason=reason, nodes="n[1-2]")
+    def _end(self, identity: str, phase: JobPhase) -> None:
+        reason = "NODE_FAIL" if phase is JobPhase.LOST else None
+        self.listed[identity] = QueuedJob(identity=identity, phase=phase, reason=reason, nodes="n[1-2]")
 
 
 class FakeResult:
@@ -94,11 +94,11 @@ class FakeResult:
         complete = len(self.measured) == self.blocks
         self.folder.note(replace(begun, ended_utc="later", trials=TRIALS_PER_BLOCK, complete=complete))
 
-    def standing(self) -> Standing | None:
+    def standing(self) -> ResultProgress | None:
         if not self.measured:
             return None
         left = self.blocks - len(self.measured)
-        return Standing(
+        return ResultProgress(
             outcomes=(),
             measured_trials=TRIALS_PER_BLOCK * len(self.measured),
             left_trials=TRIALS_PER_BLOCK * left,

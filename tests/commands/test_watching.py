@@ -16,7 +16,7 @@ from tare.commands.watching import JobsProgress, Watch
 from tare.errors import HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.submission.folder import JobsFolder
-from tare.submission.scheduler import Job, Phase
+from tare.submission.scheduler import JobPhase, QueuedJob
 
 
 class Watched:
@@ -149,8 +149,10 @@ def test_a_second_watch_finds_the_jobs_and_submits_none(tmp_path: Path) -> None:
 
 
 def test_why_jobs_wait_is_said_but_not_that_they_wait_for_each_other() -> None:
-    waiting = [Job(identity=f"1_{each}", phase=Phase.QUEUED, reason="JobArrayTaskLimit") for each in (1, 2)]
+    waiting = [
+        QueuedJob(identity=f"1_{each}", phase=JobPhase.QUEUED, reason="JobArrayTaskLimit") for each in (1, 2)
+    ]
     assert said_of_jobs(waiting) == "2 jobs queued"
-    first = Job(identity="1_0", phase=Phase.QUEUED, reason="Resources")
+    first = QueuedJob(identity="1_0", phase=JobPhase.QUEUED, reason="Resources")
     assert said_of_jobs([first, *waiting]) == "3 jobs queued (Resources)"
     assert said_of_jobs([]) == "no job is left"

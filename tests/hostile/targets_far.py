@@ -10,15 +10,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from tare.environments.ssh import _Probed, _Running, connection, files
 from tare.environments.ssh.channel import Channel, FarAnswer
 from tare.environments.ssh.connection import Far
 from tare.environments.ssh.group import FarGroup
+from tare.environments.ssh.readings import FarReadings
 from tare.errors import NodeError
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
+from tare.measure.far_signals import host_signals, together
 from tare.nodes.record import parse_record, record_text
-from tare.untrusted import from_json
+from tare.records.signals import HostSignals
+from tare.untrusted import from_json, object_from_json
 from tests.environments.environment_example import described
 from tests.hostile.target import IN_MEMORY, Target
 
@@ -41,6 +46,17 @@ _SETTINGS = {"processors": [0, 1], "memory_byte": 1 << 28, "cpu_quota": 0.5, "pr
 _GROUP = {"settings": _SETTINGS, "cpu_s": 1.5, "memory_kills": 0, "refused_processes": 0, "size": 0}
 _LACKS = {"lacks": [], "number": 6, "size": 0}
 _FILES = {"files": [{"name": "i0/stdout", "whole": 5, "pieces": [[0, 5]]}], "number": 7, "size": 5}
+_READINGS = {
+    "signals": [
+        {"name": "throttled_s", "unit": "s", "scope": "node", "value": 0.5, "lost_time": True},
+        {"name": "host_switches", "unit": "1", "scope": "host", "value": 33.0, "lost_time": False},
+    ],
+    "missing": {"kvm_exits": "no debugfs"},
+    "span_s": 1.5,
+    "used_s": 1.4,
+    "own_s": 0.1,
+    "node_s": 1.2,
+}
 _QUESTIONS = (
     {"do": "probe", "number": 1, "size": 0, "technology": "fake", "options": {}},
     {"do": "put", "number": 2, "size": 3, "entries": [{"name": "a", "mode": 420, "size": 3}]},
@@ -58,6 +74,7 @@ def targets() -> Iterator[Target]:
         yield Target(
             name=f"another host's {name}", seeds=[json.dumps(kind).encode()], parse=_one_answer(name)
         )
+    yield Target(name="another host's signals", seeds=[json.dumps(_READINGS).encode()], parse=_readings)
     asked = [json.dumps(entry).encode() + b"\n" + b"x" * entry["size"] for entry in _QUESTIONS]  # type: ignore[operator]
     yield Target(
         name="questions to another host",
@@ -118,6 +135,16 @@ def _fetched(channel: Channel) -> None:
         files.fetch(partial(channel.ask, node="tare-1"), folder, ["i0/stdout"])
     finally:
         shutil.rmtree(folder)
+
+
+def _readings(text: bytes) -> None:
+    """They become a record, which the journal writes."""
+    try:
+        said = FarAnswer("far", object_from_json(text)).told(FarReadings)
+    except ValueError:
+        raise NodeError("no JSON object") from None
+    TypeAdapter(HostSignals).dump_json(host_signals([said, said], 2))
+    together({"far": host_signals([said], 1)})
 
 
 def _one_answer(name: str) -> Any:

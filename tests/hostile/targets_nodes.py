@@ -21,7 +21,7 @@ from tare.measure.instances import record
 from tare.measure.node_pipe import NodePipe
 from tare.measure.observation import add_costs
 from tare.measure.parity import read_parity
-from tare.measure.starts import StartOffset
+from tare.measure.starts import start_clocks, start_offsets
 from tare.measure.steal import parse_schedstat
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.strace import parse_calls
@@ -199,7 +199,8 @@ def _done(line: bytes) -> None:
     host_start_ns(said["start_ns"], _PROBES)
     attempt = _attempt()
     clocks = compare(said["start_ns"], said["end_ns"], _PROBES, _PROBES)
-    attempt.measured.gathered.runs = [record(0, said, clocks, StartOffset(offset_s=0.0, bound_s=0.0), 1.0)]
+    (offset,) = start_offsets([said], start_clocks([_PROBES]))
+    attempt.measured.gathered.runs = [record(0, said, clocks, offset, 1.0)]
     _journalled(attempt)
 
 

@@ -215,7 +215,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root for mounts")
 class TestFullDisk:
     def fill(self, path: Path, excerpt: str) -> list[Outcome]:
-        """Append until the disk is full; what was taken."""
+        """Append until the disk is full, so that the last line may have no room either; what was taken."""
         taken: list[Outcome] = []
 
         def append_all(writer: JournalWriter) -> None:
@@ -226,7 +226,7 @@ class TestFullDisk:
                 taken.append(record)
 
         words = r"No space left on device.*make room and run the same command again"
-        with JournalWriter(path) as writer, pytest.raises(JournalError, match=words):
+        with pytest.raises(JournalError, match=words), JournalWriter(path) as writer:
             append_all(writer)
         return taken
 

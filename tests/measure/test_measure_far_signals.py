@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.environments.environment_example import described
 
-from tare.environments.ssh import FarReadings
+from tare.environments.ssh.readings import FarReadings
 from tare.far.signals import SignalsHere
 from tare.host.facts import online_processors
 from tare.host.told import part
@@ -77,6 +77,13 @@ def test_a_signal_that_a_node_lacks_is_missing_with_why() -> None:
 def test_a_name_that_nobody_knows_or_that_comes_twice_is_not_believed() -> None:
     host = host_signals([told(("made_up", "host", 1.0), *[("throttled_s", "node", 1.0)] * 2)], 1)
     assert set(values(host)) == {FOREIGN}
+
+
+def test_a_value_that_no_trial_can_have_is_missing() -> None:
+    both = [told(("block_written_byte", "host", 1e308), ("throttled_s", "node", 1e308))] * 2
+    host = host_signals(both, 1)
+    assert set(values(host)) == {FOREIGN}
+    assert host.missing["throttled_s"] == "the other host does not tell it"
 
 
 def test_hosts_together_are_summed_or_joined_as_their_family_does() -> None:

@@ -175,3 +175,28 @@ def test_over_hosts_each_node_has_processors_of_its_own_host_and_native_has_as_m
         assert set(dealt) <= set(available[name])
     assert not places.oversubscribed
     assert replace(places_over(own, {name: [0] for name in names})).requested == per_host * processors
+
+
+@given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.sampled_from(["docker", "native"]))
+def test_neighbours_are_on_each_host_and_leave_the_measured_nodes_where_they_are_alone(
+    hosts: int, processors: int, count: int, technology: str
+) -> None:
+    layout = Layout(nodes=2 * hosts, processors=processors, instances=1, hosts=hosts)
+    names = tuple(f"h{number}" for number in range(hosts))
+    available = {name: range(32) for name in names}
+    alone = replace(trial(technology, layout), hosts=names)
+    neighbour = Neighbour(
+        environment=Environment(name="n", technology="docker"),
+        workload=Workload(name="w", kind="fake"),
+        count=count,
+    )
+    places = places_over(replace(alone, neighbour=neighbour), available)
+    assert places.measured == places_over(alone, available).measured
+    for name in names:
+        beside = [node for node in places.neighbours if node.host == name]
+        measured = [node for node in places.measured if node.host == name]
+        assert len(beside) == count
+        assert {len(node.processors) for node in beside} == {processors}
+        assert not {number for node in beside for number in node.processors} & {
+            number for node in measured for number in node.processors
+        }

@@ -214,3 +214,17 @@ class TestSlurm:
         with pytest.raises(CampaignError) as caught:
             load(tmp_path, self.TEXT.replace('hosts = "slurm"', f"hosts = {hosts}"))
         assert said in str(caught.value)
+
+
+def test_a_neighbour_over_hosts_takes_its_memory_on_each_of_them(tmp_path: Path) -> None:
+    table = """
+[[sharing]]
+alone = "2c1p1i on 2"
+neighbour = { workload = "count", count = 1 }
+"""
+    text = CAMPAIGN.replace("8c1p1i on 2", "2c1p1i on 2").replace(
+        "blocks = 6", 'blocks = 6\nlimits.memory = "1 GiB"'
+    )
+    campaign = load(tmp_path, text + table)
+    assert [str(setting) for setting in campaign.settings] == ["2c1p1i on 2", "2c1p1i on 2+1xcount"]
+    assert {setting.limits.memory_byte for setting in campaign.settings} == {GIBIBYTE // 2}

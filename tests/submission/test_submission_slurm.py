@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.errors import HostError, InputError
-from tare.submission.scheduler import Job, Phase, SilentError, Submission, Wish
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission, Wish
 from tare.submission.slurm import (
     Slurm,
     last_end_s,
@@ -77,12 +77,12 @@ LISTED = """\
 
 def test_a_recorded_list_of_squeue_is_read() -> None:
     assert list(parse_jobs(LISTED)) == [
-        Job(identity="1_2", phase=Phase.QUEUED, reason="JobArrayTaskLimit"),
-        Job(identity="1_0", phase=Phase.CANCELLED, nodes="n[1-2]"),
-        Job(identity="1_1", phase=Phase.RUNNING, nodes="n[1-2]"),
-        Job(identity="7", phase=Phase.QUEUED, reason="ReqNodeNotAvail, UnavailableNodes:n1|n2"),
-        Job(identity="8_0", phase=Phase.LOST, reason="NODE_FAIL", nodes="n[1-2]"),
-        Job(identity="8_1", phase=Phase.ENDED, nodes="n1"),
+        QueuedJob(identity="1_2", phase=JobPhase.QUEUED, reason="JobArrayTaskLimit"),
+        QueuedJob(identity="1_0", phase=JobPhase.CANCELLED, nodes="n[1-2]"),
+        QueuedJob(identity="1_1", phase=JobPhase.RUNNING, nodes="n[1-2]"),
+        QueuedJob(identity="7", phase=JobPhase.QUEUED, reason="ReqNodeNotAvail, UnavailableNodes:n1|n2"),
+        QueuedJob(identity="8_0", phase=JobPhase.LOST, reason="NODE_FAIL", nodes="n[1-2]"),
+        QueuedJob(identity="8_1", phase=JobPhase.ENDED, nodes="n1"),
     ]
 
 

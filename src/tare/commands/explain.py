@@ -225,10 +225,13 @@ def _print(analysis: Analysis, *, as_json: bool, whole: bool) -> None:
         print(json.dumps(printed(causes.PrintedExplanations, analysis), indent=2, allow_nan=False))
         return
     from tare.commands.console import PlainConsole
+    from tare.report.hosts import hosts_said
 
     console = PlainConsole()
     causes.print_reasons(analysis, console)
     causes.print_causes(analysis, console, whole=whole)
+    for words in hosts_said(analysis):
+        console.print(words, soft_wrap=True, markup=False)
     if not analysis.explanations and not analysis.interventions:
         print("nothing is slower or faster than native for certain, so there is nothing to explain")
 

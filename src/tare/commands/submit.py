@@ -130,6 +130,7 @@ def _new_jobs(
     source = submitted_source(campaign)
     nodes = submitted.nodes or most_hosts(source)
     chosen = overridden(checked(source, nodes, submitted.partition), asked)
+    wish_of(submitted, nodes)  # before anything is written
     jobs = JobsFolder(ResultFolder((output or new_folder(chosen.name)).resolve()))
     jobs.write(jobs.campaign, source.text)
     return _first_jobs(jobs, str(jobs.campaign), asked, image_name, submitted, nodes)

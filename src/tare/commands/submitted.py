@@ -9,11 +9,11 @@ from tare.drawing.words import counted
 from tare.errors import HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.submission.folder import Element, JobsFolder
-from tare.submission.scheduler import Job, Phase, Scheduler, SilentError
+from tare.submission.scheduler import JobPhase, QueuedJob, Scheduler, SilentError
 from tare.submission.slurm import Slurm
 
 if TYPE_CHECKING:
-    from tare.measure.left import Standing
+    from tare.measure.left import ResultProgress
 
 _PATIENCE_S = 15.0
 """How long ``tare show`` waits for the scheduler: the files say nearly as much."""
@@ -30,7 +30,7 @@ def scheduler_of(name: str, limit_s: float = 200.0) -> Scheduler:
     return SCHEDULERS[name](limit_s)
 
 
-def standing_of(folder: ResultFolder) -> "Standing | None":
+def standing_of(folder: ResultFolder) -> "ResultProgress | None":
     """How far the result is; ``None`` until a job has begun it."""
     from tare.measure.left import standing
     from tare.pipeline import stopped
@@ -73,10 +73,10 @@ def _said_of_records(elements: Iterable[Element]) -> str:
     )
 
 
-def said_of_jobs(listed: Sequence[Job]) -> str:
+def said_of_jobs(listed: Sequence[QueuedJob]) -> str:
     """Such as ``"job 12_3 runs on n[1-2], 6 are queued"``."""
-    running = [f"job {job.identity} runs on {job.nodes}" for job in listed if job.phase is Phase.RUNNING]
-    queued = [job for job in listed if job.phase is Phase.QUEUED]
+    running = [f"job {job.identity} runs on {job.nodes}" for job in listed if job.phase is JobPhase.RUNNING]
+    queued = [job for job in listed if job.phase is JobPhase.QUEUED]
     if not queued:
         return ", ".join(running) or "no job is left"
     reasons = dict.fromkeys(job.reason for job in queued if job.reason and job.reason != "JobArrayTaskLimit")

@@ -9,9 +9,9 @@ from tare.commands.audience import Progress
 from tare.commands.submitted import said_of_jobs
 from tare.drawing.words import counted
 from tare.errors import HostError, InputError, TareError
-from tare.measure.left import Standing
+from tare.measure.left import ResultProgress
 from tare.submission.folder import Element, JobsFolder, with_array
-from tare.submission.scheduler import Job, Phase, Scheduler, SilentError, Submission
+from tare.submission.scheduler import JobPhase, QueuedJob, Scheduler, SilentError, Submission
 
 _POLL_S = 5.0
 _FRUITLESS = 3
@@ -21,13 +21,13 @@ _FRUITLESS = 3
 class JobsProgress(Progress):
     """The line of progress of a run that other hosts do: what the jobs are doing, beside how far the result is."""
 
-    def begins_with(self, standing: Standing | None) -> None:
+    def begins_with(self, standing: ResultProgress | None) -> None:
         """What was measured before is counted, and not said again."""
         if standing is not None:
             self._ended, self._left = standing.measured_trials, standing.trials
             self._spent_s = sum(outcome.elapsed_s for outcome in standing.outcomes)
 
-    def goes_on(self, words: str, standing: Standing | None) -> None:
+    def goes_on(self, words: str, standing: ResultProgress | None) -> None:
         """``words``: of the jobs now; ``standing``: ``None`` until the first job has begun the result."""
         changed = words != self._trial
         if standing is not None:
@@ -47,7 +47,7 @@ class Watch:
 
     jobs: JobsFolder
     scheduler: Scheduler
-    standing: Callable[[], Standing | None]
+    standing: Callable[[], ResultProgress | None]
     """How far the result is; ``None`` until it was begun."""
     blocks: int
     """Number of jobs to submit as long as the result was not begun."""
@@ -95,7 +95,7 @@ class Watch:
                     return
             self.sleep(_POLL_S)
 
-    def _listed(self) -> Sequence[Job] | None:
+    def _listed(self) -> Sequence[QueuedJob] | None:
         """``None``, said once, as long as the scheduler does not answer: its jobs go on without it."""
         try:
             listed = self.scheduler.jobs(self.jobs.asked().name)
@@ -111,15 +111,15 @@ class Watch:
         self._silent = False
         return listed
 
-    def _cancel_rest(self, live: Sequence[Job]) -> None:
+    def _cancel_rest(self, live: Sequence[QueuedJob]) -> None:
         """Cancel the queued ones, and return with the last one at the end."""
         try:
-            if any(job.phase is Phase.QUEUED for job in live):
+            if any(job.phase is JobPhase.QUEUED for job in live):
                 self.scheduler.cancel(self.jobs.asked().name, queued_only=True)
         except SilentError:
             pass  # they will find nothing to do
 
-    def _go_on(self, listed: Sequence[Job], now: Standing | None) -> bool:
+    def _go_on(self, listed: Sequence[QueuedJob], now: ResultProgress | None) -> bool:
         """After the end of all jobs with trials left: submit more; ``False`` if the budget allows none."""
         elements = [
             element for element in self.jobs.elements().values() if _array(element.identity) in self._arrays
@@ -140,7 +140,7 @@ class Watch:
         self.progress.says(f"{_end_said(listed, last)}, with trials left: {words}")
         return True
 
-    def _why_stop(self, listed: Sequence[Job], last: Element | None) -> TareError | None:
+    def _why_stop(self, listed: Sequence[QueuedJob], last: Element | None) -> TareError | None:
         """Where further jobs would do the same, or where somebody does not want them."""
         if last is not None and last.wrong_input:
             where = f"job {last.identity} on {last.nodes or last.host}"
@@ -152,14 +152,14 @@ class Watch:
             )
         return None
 
-    def _is_cancelled(self, listed: Sequence[Job]) -> bool:
+    def _is_cancelled(self, listed: Sequence[QueuedJob]) -> bool:
         """Whether the last job of all was: whoever cancels another one has the rest go on."""
         array, count = list(self.jobs.asked().arrays.items())[-1]
         last = f"{array}_{count - 1}"
         phase = next((job.phase for job in listed if job.identity == last), None)
-        return phase is Phase.CANCELLED or (phase is None and last not in self.jobs.elements())
+        return phase is JobPhase.CANCELLED or (phase is None and last not in self.jobs.elements())
 
-    def _submit(self, now: Standing | None) -> str:
+    def _submit(self, now: ResultProgress | None) -> str:
         asked = self.jobs.asked()
         count = self.blocks if now is None else now.left_blocks
         self._seen = now.measured_trials if now else 0
@@ -193,12 +193,12 @@ def _array(identity: str) -> str:
     return identity.partition("_")[0]
 
 
-def _end_said(listed: Sequence[Job], last: Element | None) -> str:
+def _end_said(listed: Sequence[QueuedJob], last: Element | None) -> str:
     """How the last job ended, as the scheduler or it itself says."""
     if last is None:
         return "no job began"
     job = next((job for job in listed if job.identity == last.identity), None)
-    if job is not None and job.phase is Phase.LOST:
+    if job is not None and job.phase is JobPhase.LOST:
         return f"job {last.identity} was lost ({job.reason}, on {last.nodes or last.host})"
     if last.why:
         return f"job {last.identity} ended: {last.why}"

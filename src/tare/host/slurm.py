@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
 from tare.errors import HostError, NodeError
@@ -48,6 +49,19 @@ def is_over(job: str) -> bool:
     # The last element of an array has the number of the array, by which squeue lists all elements.
     states = dict(line.strip().split("|") for line in done.stdout.splitlines() if line.count("|") == 1)
     return states.get(job) not in _ALIVE
+
+
+def controller_boot_s() -> float | None:
+    """When the controller began, in seconds since the epoch; ``None`` while it does not answer."""
+    try:
+        done = process.run(["scontrol", "show", "config"], timeout_s=_ASK_LIMIT_S, variables=variables())
+    except NodeError:
+        return None
+    match = re.search(r"^BOOT_TIME\s*= (\S+)$", done.stdout, re.MULTILINE)
+    try:
+        return datetime.fromisoformat(match[1]).timestamp() if match else None
+    except ValueError:
+        return None
 
 
 def is_allocated() -> bool:

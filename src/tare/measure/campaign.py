@@ -28,7 +28,7 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
-from tare.measure.hosts import common_subnet, connected, on_host, reach, refuse_lost_job, require_hosts
+from tare.measure.hosts import common_subnet, connected, on_host, reach, require_hosts
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
@@ -41,6 +41,7 @@ from tare.measure.parity import expected_parity
 from tare.measure.scans import with_choices
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
 from tare.measure.shares import Share
+from tare.measure.slurm_job import counts
 from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
@@ -262,12 +263,13 @@ def _measure(
         write_line(session)
 
         def write(outcome: Outcome) -> None:
-            refuse_lost_job(campaign.hosts, outcome)
             require_hosts(outcome, context.hosts)
             write_line(outcome)
             outcomes.append(without_evidence(outcome))
 
-        allowance = replace(budget.allowance(), is_wanted=wanted.may_run)
+        allowance = replace(
+            budget.allowance(), is_wanted=wanted.may_run, counts=partial(counts, campaign.hosts)
+        )
         if request.share is not None:
             allowance = request.share.of(allowance, planned, outcomes)
         return run_trials(context, left, write, allowance, audience)

@@ -72,7 +72,8 @@ def _last_output(instance: Instance) -> str | None:
 
 
 def _failure(run: InstanceRun, instance: Instance, trial: Trial) -> str | None:
-    program = instance.job.argv[0]
+    span = instance.seat.shape.span
+    program = span.site.launcher if span and span.site else instance.job.argv[0]
     if run.timed_out:
         return f"{program} ran into its time limit of {format_duration(trial.limits.time_s)} and was ended"
     if run.signal is not None:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 
-from tare.environments.ssh import FarReadings, begin_signals, end_signals, glance_at_signals
+from tare.environments.ssh.readings import FarReadings, begin_signals, end_signals, glance_at_signals
 from tare.measure.clocks import host_ns
 from tare.measure.exclusion import FOREIGN
 from tare.measure.host_clocks import by_host
@@ -25,6 +25,8 @@ _ASKED_AT_ONCE = 32
 _PAUSE_NS = 10_000_000_000
 _UNKNOWN = "the CPU time of the trial itself is not known"
 _LONGEST_WHY = 300
+_MOST = 1e18
+"""No count or time of one trial is as large; sums beyond it could leave the range of numbers."""
 _NOT_TOLD = "the other host does not tell it"
 
 
@@ -113,7 +115,12 @@ def together(hosts: Mapping[str, HostSignals]) -> Found:
 
 def _of_nodes(name: str, readings: Sequence[FarReadings]) -> Signal | None:
     """All nodes' together; only name, scope and value are the other host's word."""
-    told = [signal for each in readings for signal in each["signals"] if signal["name"] == name]
+    told = [
+        signal
+        for each in readings
+        for signal in each["signals"]
+        if signal["name"] == name and abs(signal["value"]) < _MOST
+    ]
     if len(told) != len(readings):
         return None
     scope = Scope.HOST if told[0]["scope"] == Scope.HOST else Scope.NODE

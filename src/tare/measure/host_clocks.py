@@ -9,7 +9,7 @@ clock: the node's own stops the time.
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from tare.environments.ssh import host_clock_ns
+from tare.environments.ssh.readings import host_clock_ns
 from tare.measure.clock_line import ClockProbe
 from tare.measure.clock_offset import drift_of, offset_at
 from tare.measure.clocks import host_ns

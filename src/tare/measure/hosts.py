@@ -76,21 +76,14 @@ def reach(hosts: Sequence[NamedHost]) -> dict[str, ReachedHost]:
     return {each.host.name: each for each in reached}
 
 
-def refuse_lost_job(hosts: Sequence[NamedHost], outcome: Outcome) -> None:
-    """``HostError`` if the trial failed because the allocation is over: it counts as not begun, and so do the rest."""
-    if outcome.status is not Status.FAILED or all(host.slurm is None for host in hosts):
-        return
-    job = slurm.allocation().job
-    if slurm.is_over(job):
-        raise HostError(
-            f"Slurm job {job} has ended, and with it the hosts of this campaign ({outcome.trial.identity} is not "
-            "counted): begin another one with salloc or sbatch, and continue in it with tare run RESULT"
-        )
-
-
 def connected(hosts: Iterable[NamedHost]) -> AbstractContextManager[None]:
     """Keep one connection to each from its first use on: all nodes, trials and questions share it."""
-    return kept(Far.of(_options(host)) for host in hosts)
+    return kept(map(far_of, hosts))
+
+
+def far_of(host: NamedHost) -> Far:
+    """How it is reached; raises ``HostError`` for a node of an allocation in which this process does not run."""
+    return Far.of(_options(host))
 
 
 def sizes(hosts: Sequence[NamedHost]) -> dict[str, Host]:
@@ -100,7 +93,7 @@ def sizes(hosts: Sequence[NamedHost]) -> dict[str, Host]:
 
 @cache
 def _reached(host: NamedHost) -> ReachedHost | NodeError:
-    far = Far.of(_options(host))
+    far = far_of(host)
     try:
         with opened(far) as channel:
             said = channel.ask("describe").told(_Described)

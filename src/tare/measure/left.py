@@ -14,7 +14,7 @@ from tare.records import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ResultProgress:
     """The trials that are wanted, and those of them that ran."""
 
     outcomes: tuple[Outcome, ...]
@@ -31,7 +31,7 @@ class Standing:
         return self.measured_trials + self.left_trials
 
 
-def standing(folder: ResultFolder, stopping: Stopping) -> Standing:
+def standing(folder: ResultFolder, stopping: Stopping) -> ResultProgress:
     """Read it from a result that was begun; an environment that the last session skipped is not waited for."""
     campaign, journal = kept_campaign(folder), read_result(folder)
     campaign = extended(campaign, added_blocks(campaign, journal))
@@ -43,7 +43,7 @@ def standing(folder: ResultFolder, stopping: Stopping) -> Standing:
     wanted.look()
     asked = [trial for trial in now.trials if wanted.wants(trial)]
     left = [trial for trial in asked if trial.identity not in journal.done]
-    return Standing(
+    return ResultProgress(
         outcomes=journal.outcomes,
         measured_trials=len(journal.outcomes),
         left_trials=len(left),

@@ -10,13 +10,13 @@ from tare.measure.context import Context
 from tare.measure.inspection import inspect
 from tare.measure.instances import OUTPUT, Instance, make_instances, ready_instances
 from tare.measure.parity import require_equal, require_one_parent
-from tare.measure.placement import Places
+from tare.measure.placement import Places, neighbours_layout
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.seats import Placed, Seat, seated
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.ways import Ways
 from tare.nodes.provider import Node, NodeGroup
-from tare.records import Layout, Trial
+from tare.records import Trial
 from tare.workloads import KINDS
 from tare.workloads.mpi import last_words
 
@@ -65,7 +65,7 @@ def ready_neighbours(
         yield Neighbours([], [])
         return
     alone = _as_trial(trial)
-    provider = context.providers[alone.environment.technology]
+    provider = context.provider_of(alone)
     specs = context.node_specs(alone, places.neighbours)
     with ExitStack() as stack:
         nodes = stack.enter_context(running_nodes(specs, context.providers, times))
@@ -94,9 +94,9 @@ def ready_neighbours(
 
 def _as_trial(trial: Trial) -> Trial:
     """The neighbours as a trial: one node each, with one instance."""
+    layout = neighbours_layout(trial)
     assert trial.neighbour is not None  # noqa: S101 - whoever has none does not come here
-    count = trial.neighbour.count
-    layout = Layout(nodes=count, processors=trial.layout.processors, instances=count)
+    assert layout is not None  # noqa: S101 - as above
     return replace(
         trial,
         environment=trial.neighbour.environment,

@@ -93,30 +93,39 @@ def sharing_said(requested: int, available: int) -> str:
 
 
 def places_over(trial: Trial, available: Mapping[str, Sequence[int]]) -> Places:
-    """Places of the nodes on the trial's hosts, each by the ``available`` processors of its own host."""
-    own = [available[name] for name in trial.hosts]
-    return Places(
-        measured=place(effective_layout(trial), trial.limits.memory_byte, *own, hosts=trial.hosts),
-        neighbours=(),
-        requested=trial.layout.as_native.processors,
-        available=min(map(len, own)),
-    )
+    """As ``places_of``, on each of the trial's hosts by the ``available`` processors of its own."""
+    return _places(trial, [available[name] for name in trial.hosts], trial.hosts)
 
 
 def places_of(trial: Trial, available: Sequence[int]) -> Places:
     """Places of the measured nodes and the neighbours; a neighbour gets as much as one of the layout's nodes."""
-    layout, share = effective_layout(trial), trial.layout.processors
-    count = 0 if trial.neighbour is None else trial.neighbour.count
-    wanted, memory_byte = layout.total_processors + count * share, trial.limits.memory_byte
-    used = _dealt(wanted, available)
-    others, own = used[: count * share], used[count * share :]  # the measured ones stay where they are alone
-    beside = Layout(nodes=max(1, count), processors=share, instances=max(1, count))
+    return _places(trial, [available], (None,))
+
+
+def _places(trial: Trial, available: Sequence[Sequence[int]], hosts: Sequence[str | None]) -> Places:
+    """The measured nodes are last of what is dealt on each host: they stay where they are alone."""
+    beside, memory_byte = neighbours_layout(trial), trial.limits.memory_byte
+    taken = beside.as_native.processors if beside else 0
+    wanted = trial.layout.as_native.processors + taken
+    used = [_dealt(wanted, own) for own in available]
+    others, own = [dealt[:taken] for dealt in used], [dealt[taken:] for dealt in used]
     return Places(
-        measured=place(layout, memory_byte, own),
-        neighbours=place(beside, count * memory_byte // trial.layout.nodes, others) if count else (),
+        measured=place(effective_layout(trial), memory_byte, *own, hosts=hosts),
+        neighbours=place(beside, beside.nodes * memory_byte // trial.layout.nodes, *others, hosts=hosts)
+        if beside
+        else (),
         requested=wanted,
-        available=len(available),
+        available=min(map(len, available)),
     )
+
+
+def neighbours_layout(trial: Trial) -> Layout | None:
+    """The neighbours of a trial, as many on each of its hosts, each with an instance; ``None`` if it has none."""
+    if trial.neighbour is None:
+        return None
+    hosts = trial.layout.hosts
+    count = trial.neighbour.count * hosts
+    return Layout(nodes=count, processors=trial.layout.processors, instances=count, hosts=hosts)
 
 
 def _dealt(wanted: int, available: Sequence[int]) -> list[int]:

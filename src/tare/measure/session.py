@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from tare.errors import HostError, InputError
@@ -43,6 +44,8 @@ class Allowance:
     """Remaining time; infinite without a budget."""
     is_wanted: Callable[[Trial], bool] = field(default=lambda _: True)
     """Whether this trial's arm continues; asked before every trial, and unwanted ones are skipped."""
+    counts: Callable[[Outcome], bool] = field(default=lambda _: True)
+    """Whether an outcome says something of its trial; else the trial is tried again, twice at most."""
 
 
 def run_trials(
@@ -61,7 +64,9 @@ def run_trials(
             return True
         watcher.begins(wanted[0])
         try:
-            outcomes = _by_turns(context, wanted, allowance.remaining_s())
+            outcomes = _counting(
+                partial(_by_turns, context, wanted, allowance.remaining_s()), allowance.counts
+            )
         except BudgetSpentError:
             return True
         if outcomes is None:
@@ -94,14 +99,31 @@ def _run_whole(
             if not allowance.may_begin(trial):
                 return True
             watcher.begins(trial)
-        outcome = run_within(context, trial, allowance.remaining_s())
-        if outcome is None:
+        outcomes = _counting(partial(_alone, context, trial, allowance), allowance.counts)
+        if not outcomes:
             return True
+        (outcome,) = outcomes
         reason = context.whole.get(cell_of(trial)) if trial.turns is not None else None
         outcome = replace(outcome, facts={**outcome.facts, WHOLE: reason}) if reason else outcome
         write(outcome)
         watcher.ended(outcome)
     return False
+
+
+def _counting(
+    run: Callable[[], list[Outcome] | None], counts: Callable[[Outcome], bool]
+) -> list[Outcome] | None:
+    """The outcomes of the first attempt in which all count, or of the last one."""
+    for _ in range(_ATTEMPTS - 1):
+        outcomes = run()
+        if all(map(counts, outcomes or ())):
+            return outcomes
+    return run()
+
+
+def _alone(context: Context, trial: Trial, allowance: Allowance) -> list[Outcome] | None:
+    outcome = run_within(context, trial, allowance.remaining_s())
+    return None if outcome is None else [outcome]
 
 
 def run_within(context: Context, trial: Trial, remaining_s: float) -> Outcome | None:

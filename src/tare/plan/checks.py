@@ -60,7 +60,9 @@ def whole_problems(
     problems += _unconnected(campaign, providers, places)
     problems += _without_devices(campaign, providers, places)
     problems += sharing_problems(campaign)
-    problems += _company_over_hosts(campaign)
+    if campaign.hosts and campaign.devices:
+        text = "are of this host, and the nodes are on hosts of a list; leave them out"
+        problems.append(Problem(("devices",), text))
     problems += _unlike_places(campaign)
     problems += _few_blocks(campaign)
     return (
@@ -92,18 +94,6 @@ def memory_problems(campaign: Campaign, host: Host) -> Iterator[Problem]:
                 f"{'this' if host.hosts == 1 else 'a'} host's {format_byte(host.memory_byte)}"
             )
             yield Problem(("limits", "memory_per_node"), text)
-
-
-def _company_over_hosts(campaign: Campaign) -> Iterator[Problem]:
-    """Find what a campaign with a list of hosts cannot do yet."""
-    for position, sharing in enumerate(campaign.sharings if campaign.hosts else ()):
-        if sharing.neighbour:
-            text = (
-                "puts a neighbour beside nodes on hosts of a list, which Tare cannot do; leave out [[host]]"
-            )
-            yield Problem(("sharing", position, "neighbour"), text)
-    if campaign.hosts and campaign.devices:
-        yield Problem(("devices",), "are of this host, and the nodes are on hosts of a list; leave them out")
 
 
 def _unlike_places(campaign: Campaign) -> Iterator[Problem]:

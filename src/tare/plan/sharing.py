@@ -17,6 +17,7 @@ class Company:
     environment: Environment | None
     """``None``: the environment of the instance beside it."""
     count: int
+    """On each host of the instance beside it."""
 
     def beside(self, environment: Environment) -> Neighbour:
         """The neighbour of an instance in ``environment``."""
@@ -49,7 +50,7 @@ class Sharing:
         """Memory of an instance if everything that runs at once must fit into ``memory_byte``."""
         shares = [memory_byte // layout.instances for layout in self.together]
         if self.neighbour:
-            nodes = self.alone.nodes + self.neighbour.count
+            nodes = self.alone.nodes + self.neighbour.count * self.alone.hosts
             shares.append(memory_byte * self.alone.nodes // nodes // self.alone.instances)
         return min(shares)
 

@@ -15,7 +15,7 @@ from tare.foreign import one_line
 from tare.records import TOO_BUSY, Analysis, Attributed, DependenceWord, Verdict, Word
 from tare.report import arrange, host_software
 from tare.report.answers import noise_said
-from tare.report.hosts import excesses_said, slow_hosts_said, uneven_paths_said
+from tare.report.hosts import hosts_said
 from tare.report.reasons import Reason, reasons
 from tare.report.stops import second_look_error
 from tare.statistics.blocks import LEAST_BLOCKS
@@ -38,13 +38,8 @@ def print_brief(analysis: Analysis, report: Path, console: Console) -> None:
     if left := lines[len(shown) :]:
         names = ", ".join(names for _, names, _ in left)
         console.print(_marked(left[0][0]).append(f"{names}: see the report"), soft_wrap=True)
-    for said in (
-        slow_hosts_said(analysis.host_speeds),
-        excesses_said(analysis.host_excesses),
-        uneven_paths_said(analysis.outcomes),
-    ):
-        if said:
-            console.print(Text(said), soft_wrap=True)
+    for words in hosts_said(analysis):
+        console.print(Text(words), soft_wrap=True)
     step = _step(analysis)
     if step:
         console.print(Text(step), soft_wrap=True)

@@ -11,8 +11,8 @@ from tare.analyze.attribution.known import known
 from tare.drawing.artist import Artist
 from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
-from tare.records import DIFFERENT_PATHS, Analysis, HostEffect, HostSpeed, Outcome
-from tare.records.diagnostics import HostExcess
+from tare.records import DIFFERENT_PATHS, Analysis, HostSpeed, Outcome
+from tare.records.diagnostics import HostEffect, HostExcess
 from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, Number, key
@@ -90,6 +90,16 @@ def uneven_paths_said(outcomes: Iterable[Outcome]) -> str:
     return (
         f"MPI's messages between some hosts went another way than between most: {one_line(' | '.join(seen))}"
     )
+
+
+def hosts_said(analysis: Analysis) -> Sequence[str]:
+    """What is odd about hosts, in a sentence each: one is slow, has more of something, or gets messages another way."""
+    said = (
+        slow_hosts_said(analysis.host_speeds),
+        excesses_said(analysis.host_excesses),
+        uneven_paths_said(analysis.outcomes),
+    )
+    return tuple(filter(None, said))
 
 
 def slow_hosts_said(speeds: Sequence[HostSpeed]) -> str:

@@ -43,7 +43,7 @@ class Element:
     """One job, by its own words."""
 
     identity: str
-    """As ``Job.identity``."""
+    """As ``QueuedJob.identity``."""
     host: str
     """Where its ``tare run`` is."""
     nodes: str | None

@@ -20,7 +20,7 @@ class Wish:
     """Time limit of one job; ``None``: the partition's own."""
 
 
-class Phase(StrEnum):
+class JobPhase(StrEnum):
     """Where a job is in its life."""
 
     QUEUED = "queued"
@@ -33,12 +33,12 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class QueuedJob:
     """One element of an array, as the scheduler sees it now."""
 
     identity: str
     """Such as ``"123_4"``."""
-    phase: Phase
+    phase: JobPhase
     reason: str | None = None
     """The scheduler's own word for why it waits or how it ended, such as ``"Priority"``."""
     nodes: str | None = None
@@ -46,7 +46,7 @@ class Job:
 
     @property
     def lives(self) -> bool:
-        return self.phase in {Phase.QUEUED, Phase.RUNNING}
+        return self.phase in {JobPhase.QUEUED, JobPhase.RUNNING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class Scheduler(Protocol):
         """The identity of the array; ``HostError`` if the scheduler refuses it."""
         ...
 
-    def jobs(self, name: str) -> Sequence[Job]:
+    def jobs(self, name: str) -> Sequence[QueuedJob]:
         """This user's jobs of that name, as far as the scheduler remembers ended ones; ``SilentError``."""
         ...
 

@@ -3,6 +3,7 @@
 
 import math
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from datetime import datetime
 from tare.errors import HostError, InputError, NodeError
 from tare.host import process
 from tare.host.process import Completed
-from tare.submission.scheduler import Job, Phase, SilentError, Submission
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission
 from tare.units import MEBIBYTE
 
 _COMMAND_LIMIT_S = 200.0
@@ -34,6 +35,8 @@ _RUNNING = {
 _LOST = {"NODE_FAIL", "TIMEOUT", "BOOT_FAIL", "PREEMPTED", "DEADLINE", "OUT_OF_MEMORY", "REVOKED"}
 _FIELDS = "%F|%K|%T|%N|%r"
 """Of squeue(1): the array's job, its element, state, nodes and reason."""
+_LIMIT = re.compile(r"(?:(\d+)-)?(\d+(?::\d+){0,2})", re.ASCII)
+_DAY_S = 86400
 _OF_FORMS = ("SQUEUE_", "SLURM_TIME_FORMAT")
 """Variables with which users change what squeue(1) prints."""
 _NOTHING_SUBMITTED = "nothing was submitted; try again when its controller answers (scontrol ping)"
@@ -54,7 +57,7 @@ class Slurm:
             raise HostError(f"Slurm refuses the jobs: {_said(done)}; {_remedy(done)}")
         return done.stdout.strip().partition(";")[0]
 
-    def jobs(self, name: str) -> Sequence[Job]:
+    def jobs(self, name: str) -> Sequence[QueuedJob]:
         """As squeue(1) lists them; ended ones for some minutes (MinJobAge of slurm.conf(5))."""
         done = _asked(
             (
@@ -125,14 +128,14 @@ def _time(time_s: float | None) -> str | None:
     return None if time_s is None else str(max(1, math.ceil(time_s / 60)))
 
 
-def parse_jobs(text: str) -> Iterator[Job]:
+def parse_jobs(text: str) -> Iterator[QueuedJob]:
     """The lines of squeue(1) in the form of ``_FIELDS``; ``HostError`` for any other."""
     for line in filter(None, text.splitlines()):
         fields = line.split("|", 4)
         if len(fields) != 5:  # noqa: PLR2004 - the number of _FIELDS
             raise HostError(f"squeue printed a line that Tare does not understand: {line!r}")
         array, element, state, nodes, reason = (field.strip() for field in fields)
-        yield Job(
+        yield QueuedJob(
             identity=array if element in _IS_NO_STATE else f"{array}_{element}",
             phase=_phase(state),
             reason=_reason(state, reason),
@@ -140,14 +143,14 @@ def parse_jobs(text: str) -> Iterator[Job]:
         )
 
 
-def _phase(state: str) -> Phase:
+def _phase(state: str) -> JobPhase:
     if state in _QUEUED:
-        return Phase.QUEUED
+        return JobPhase.QUEUED
     if state in _RUNNING:
-        return Phase.RUNNING
+        return JobPhase.RUNNING
     if state == "CANCELLED":
-        return Phase.CANCELLED
-    return Phase.LOST if state in _LOST else Phase.ENDED
+        return JobPhase.CANCELLED
+    return JobPhase.LOST if state in _LOST else JobPhase.ENDED
 
 
 def _reason(state: str, reason: str) -> str | None:
@@ -269,11 +272,10 @@ def last_end_s(variables: Mapping[str, str]) -> float | None:
 
 def parse_limit_s(text: str) -> float | None:
     """A time in Slurm's form, ``days-hours:minutes:seconds``, all but the last two optional; ``None``: no limit."""
-    days, _, clock = text.strip().rpartition("-")
-    parts = clock.split(":")
-    if not all(part.isdecimal() for part in [*parts, days or "0"]):
+    match = _LIMIT.fullmatch(text.strip())
+    if match is None:
         return None
     seconds = 0
-    for part in parts:
+    for part in match[2].split(":"):
         seconds = seconds * 60 + int(part)
-    return float(int(days or 0) * 86400 + seconds)
+    return float(int(match[1] or 0) * _DAY_S + seconds)

@@ -51,32 +51,6 @@ class _Worked(TypedDict):
     time_s: float
 
 
-class _Clock(TypedDict):
-    clock_ns: int
-
-
-class _FarSignal(TypedDict):
-    name: str
-    unit: str
-    scope: str
-    value: float
-    lost_time: bool
-
-
-class FarReadings(TypedDict):
-    """What ``tare.far.signals`` tells of one node and its host."""
-
-    signals: list[_FarSignal]
-    missing: dict[str, str]
-    span_s: float
-    used_s: float | None
-    """CPU time of everything on the processors, with what a hypervisor took; ``None``: not known."""
-    own_s: float
-    """CPU time of the agent."""
-    node_s: float | None
-    """CPU time of the node's group; ``None``: it is not counted."""
-
-
 class _Started(TypedDict):
     prefix: list[str]
     work_directory: str
@@ -184,7 +158,7 @@ class Ssh(Provider):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class WayIn:
     """How a command gets to a node's host, and from there into the node."""
 
     host: str
@@ -201,7 +175,7 @@ class Beside:
     """The node's own folder there, which goes with it."""
 
 
-def beside(node: Node) -> Beside:
+def beside(node: Node) -> WayIn:
     """For a launcher that is neither Tare's nor in the node."""
     return _of(node).beside()
 
@@ -209,26 +183,6 @@ def beside(node: Node) -> Beside:
 def work_time_s(node: Node) -> float:
     """How long a node's host takes for the work that is the same on every host (``tare.host.work``)."""
     return _of(node).connection.channel.ask("work", limit_s=_WORK_LIMIT_S).told(_Worked)["time_s"]
-
-
-def host_clock_ns(node: Node) -> int:
-    """CLOCK_MONOTONIC_RAW of the node's host, at some moment between question and answer."""
-    return _of(node).ask("clock").told(_Clock)["clock_ns"]
-
-
-def begin_signals(node: Node, processors: Sequence[int]) -> None:
-    """Have the node's host read all signals, for these of its processors."""
-    _of(node).ask("begin signals", processors=list(processors))
-
-
-def glance_at_signals(node: Node) -> None:
-    """Have it read the levels, and the counters that wrap."""
-    _of(node).ask("glance at signals")
-
-
-def end_signals(node: Node) -> FarReadings:
-    """Have it read all signals again."""
-    return _of(node).ask("end signals").told(FarReadings)
 
 
 class _Running:
@@ -240,8 +194,8 @@ class _Running:
         self.prefix: list[str] = []
         self._far = far
         self._name = name
-        self._lane: Lane | None = None
         self._inside: tuple[str, ...] = ()
+        self._lane: Lane | None = None
 
     def start(self, spec: NodeSpec) -> Node:
         subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
@@ -273,12 +227,12 @@ class _Running:
 
     @property
     def _socket(self) -> Path | None:
-        """By which commands use the connection to the host."""
+        """Of the lane by which commands get to the host."""
         return None if self._lane is None else self._lane.socket
 
-    def beside(self) -> Beside:
+    def beside(self) -> WayIn:
         far = self._far
-        return Beside(
+        return WayIn(
             host=far.host,
             job=far.job,
             reach=tuple(far.enter(self._socket, [])),
@@ -326,6 +280,11 @@ def _of(node: Node) -> _Running:
     if running is None:
         raise NodeError(f"{node.spec.name} was not started by this process, and can only be stopped by it")
     return running
+
+
+def asking(node: Node) -> Ask:
+    """Asks the part of Tare that looks after a running node on its host."""
+    return _of(node).ask
 
 
 def _stop_over_new_connection(spec: NodeSpec) -> None:
