@@ -17,7 +17,7 @@ from tare.environments.managed.options import (
     is_pinned,
     machine_memory_byte,
 )
-from tare.environments.ssh import UNLINKED_NETWORKS, Ssh, shared
+from tare.environments.ssh import Ssh, shared
 from tare.environments.ssh.connection import Far, unreachable, variables
 from tare.errors import NodeError
 from tare.host import process
@@ -87,7 +87,7 @@ class ManagedMachineGroup:
 class Managed(Provider):
     """A technology adds ``technology``, ``option_names`` (with ``INSIDE_OPTIONS``), ``probe`` and ``machine``."""
 
-    networks = UNLINKED_NETWORKS
+    networks = Ssh.networks
     own_kernel = True
     device_refusal = DEVICES_OF_A_GUEST
     makes_namespace = True

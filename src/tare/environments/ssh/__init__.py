@@ -32,8 +32,6 @@ from tare.nodes.provider import (
 )
 from tare.records import NetworkKind, OptionValue
 
-UNLINKED_NETWORKS = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
-"""Networks that a host has or the technology makes there."""
 _START_LIMIT_S = 240.0
 _STOP_LIMIT_S = 120.0
 _WORK_LIMIT_S = 90.0
@@ -68,7 +66,8 @@ class _Started(TypedDict):
 class Ssh(Provider):
     technology = "ssh"
     option_names: Mapping[str, str] = OPTION_NAMES
-    networks = UNLINKED_NETWORKS | LINKED_NETWORKS
+    networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
+    """Without a list of hosts; with one its nodes have those of the technology there."""
     own_kernel = True
     device_refusal = "tare knows the devices of this host only"
     starts_at_once = True
@@ -120,7 +119,7 @@ class Ssh(Provider):
     def start(self, spec: NodeSpec) -> Node:
         far = Far.of(spec.options, spec.index)
         if spec.network.kind in LINKED_NETWORKS and spec.network.wire is None:
-            allowed = ", ".join(sorted(UNLINKED_NETWORKS))
+            allowed = ", ".join(sorted(self.networks))
             raise NodeError(
                 f"this node's link would end on its host, and is to reach others; write {allowed}"
             )
