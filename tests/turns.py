@@ -46,12 +46,17 @@ _NODES = {
 """Files there that start more all the same, as those do that end in ``_real``."""
 _REST = {"analyze", "statistics"}
 """Of these folders, two that take two minutes."""
-_FAKED = {"test_measure_clock_watch", "test_measure_folder_lock", "test_measure_session"}
+_FAKED = {
+    "test_measure_clock_watch",
+    "test_measure_folder_lock",
+    "test_measure_session",
+    "test_measure_slurm_job",
+}
 """Files elsewhere that start no node either."""
-_GUESTS = ("libvirt", "managed", "qemu", "ssh", "virtualbox", "vmware")
+_GUESTS = ("libvirt", "managed", "qemu", "slurm", "ssh", "virtualbox", "vmware")
 """What folders, files and parameters of tests with guests or other hosts begin with."""
 _FILE_PREFIX = "test_environments_"
-_REAL = {"docker_daemon", "image", "machine", "programs", "sshd", "user", "vcenter"}
+_REAL = {"cluster", "docker_daemon", "image", "machine", "programs", "sshd", "user", "vcenter"}
 """Fixtures by which a test starts something of this machine, or needs what the set-up has built."""
 _SLOW = {
     "test_analyze_decisions",

@@ -48,7 +48,7 @@ def test_nothing_is_asked_of_a_trial_that_did_not_fail_or_has_no_node_of_slurms(
 def test_with_its_job_the_run_ends_and_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slurm, "is_over", lambda _: True)
     with pytest.raises(
-        HostError, match=r"Slurm's job 7 has ended, and b000-\S+ is not counted: continue in another"
+        HostError, match=r"Slurm's job 7 has ended, and \S+ is not counted: continue in another"
     ):
         counts(HOSTS, ended())
 

@@ -74,7 +74,8 @@ class _Keeper:
                 if len(self._received) < end:
                     return
                 self.asked.discard(said["number"])
-                yield bytes(self._received[:end]) + b"\n"  # as srun passes on nothing but whole lines
+                after = b"\n" if said["size"] else b""  # as srun passes on nothing but whole lines
+                yield bytes(self._received[:end]) + after
             del self._received[:end]
 
 

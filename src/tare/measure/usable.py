@@ -16,6 +16,7 @@ from tare.measure.unforeseen import in_words
 from tare.nodes.provider import Probe, Provider
 from tare.nodes.unprivileged import NETWORKS, AlsoUnprivileged
 from tare.nodes.unprivileged.limits import quota_obstacle
+from tare.plan.entries import FAR
 from tare.records import NATIVE, Environment, NetworkKind, Skipped
 from tare.workloads import hpcc, npb
 
@@ -79,12 +80,13 @@ def _ready(provider: Provider, image: Image, environment: Environment, wants: Wa
 
 def _refused(provider: Provider, environment: Environment, wants: Wants) -> Probe | None:
     """The refusal of a requirement that works only for root; ``None`` if there is none."""
-    if not ordinary_user() or not isinstance(provider, AlsoUnprivileged):
+    elsewhere = environment.technology == FAR
+    if not ordinary_user() or not (elsewhere or isinstance(provider, AlsoUnprivileged)):
         return None
     if wants.quota and (why := quota_obstacle()):
         return Probe(usable=False, reason=why[0], remedy=why[1])
     kind = environment.network or (NetworkKind.VETH if wants.several_nodes else NetworkKind.NONE)
-    if environment.technology == NATIVE or kind in NETWORKS:
+    if elsewhere or environment.technology == NATIVE or kind in NETWORKS:
         return None
     return Probe(
         usable=False,

@@ -252,7 +252,7 @@ class Channel:
     def _receive(self, deadline: float) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it was requested as a pipe
         left_s = deadline - time.monotonic()
-        if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
+        if left_s <= 0 or not is_readable(self._process.stdout.fileno(), left_s):
             raise self._silent()
         chunk = os.read(self._process.stdout.fileno(), 1 << 16)
         if not chunk:
@@ -280,3 +280,10 @@ class Channel:
             return error
         words = last_words(said)
         return NodeError(f"Tare on {self._far.host} ended ({self._process.returncode}): {words}", said)
+
+
+def is_readable(descriptor: int, limit_s: float) -> bool:
+    """Whether there is something to read in time; of any number, where select(2) ends at 1024."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(limit_s * 1000))

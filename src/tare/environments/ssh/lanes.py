@@ -6,13 +6,13 @@ beyond; of many at the same time sshd drops some (MaxStartups). So a lane takes 
 another lane, which stays for later nodes.
 """
 
-import select
 import subprocess
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from tare.environments.ssh.channel import is_readable
 from tare.environments.ssh.connection import Far, unreachable, variables
 from tare.errors import NodeError
 from tare.host.process import end_session, tool_environment
@@ -88,7 +88,7 @@ class Lanes:
     def _wait_until_open(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdout is not None  # noqa: S101 - they were requested as pipes
         assert process.stderr is not None  # noqa: S101
-        if not select.select([process.stdout], [], [], _OPEN_LIMIT_S)[0]:
+        if not is_readable(process.stdout.fileno(), _OPEN_LIMIT_S):
             raise NodeError(f"{self._far.host} opens no further connection within {_OPEN_LIMIT_S:.0f} s")
         if not process.stdout.read(1):
             raise unreachable(self._far, process.stderr.read().decode(errors="replace"))
