@@ -232,7 +232,7 @@ def _print_cells(campaign: Campaign) -> None:
 
     from tare.commands.console import PlainConsole
     from tare.plan.budget import short_duration
-    from tare.records import NATIVE
+    from tare.records import NATIVE, MpiLauncher
     from tare.units import format_byte
 
     arms = ", ".join([f"{NATIVE} twice", *(environment.name for environment in campaign.environments)])
@@ -253,6 +253,8 @@ def _print_cells(campaign: Campaign) -> None:
     quota = "no CPU quota" if limits.cpu_quota is None else f"{limits.cpu_quota:g} processors' CPU time"
     sizes = f"{format_byte(limits.shm_byte)} of /dev/shm in each node, {quota}"
     print(f"\nEach trial: {sizes}, at most {short_duration(limits.time_s)}.")
+    if campaign.mpi_launcher is not MpiLauncher.TARE:
+        print(f"MPI processes over hosts are started by {campaign.mpi_launcher}, in every arm.")
     _print_factors(campaign)
     _print_oversubscription(campaign)
 

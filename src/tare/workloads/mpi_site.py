@@ -71,6 +71,13 @@ def _srun(site: Site, ranks: int) -> list[str]:
     each = ranks // len(site.hosts)
     order = " ".join(host for host in site.hosts for _ in range(each))
     placed = ["--distribution=arbitrary", f"--nodes={len(site.hosts)}", f"--ntasks={ranks}"]
-    plain = ["--overlap", "--mem=0", "--cpu-bind=none", "--chdir=/", "--export=HOME,PATH,TARE_DIRECTORY"]
+    plain = [
+        "--overlap",
+        "--mem=0",
+        "--cpu-bind=none",
+        "--input=0",
+        "--chdir=/",
+        "--export=HOME,PATH,TARE_DIRECTORY",
+    ]
     srun = ["srun", "--quiet", "--mpi=pmix", f"--jobid={site.job}", *placed, *plain, "--kill-on-bad-exit=1"]
     return ["sh", "-c", _WITH_HOSTS, "sh", f"{site.folder}/hosts", order, *srun]

@@ -17,6 +17,7 @@ from tare.measure.failures import refuse_victims
 from tare.measure.instances import OUTPUT, Instance, checked, ended_runs, ready_instances
 from tare.measure.iterations import with_start
 from tare.measure.look import TrialLooks, looked_at
+from tare.measure.mpi_facts import path_facts
 from tare.measure.prepared import Prepared, Up, prepared
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.trial import bring_back, kept_output, parse
@@ -191,7 +192,9 @@ class Player:
             bring_back(measured.gathered, self.attempt.trial)
             for repetition in self.ready.wanted[:1] if not whole else ():
                 for instance in repetition.instances:
-                    measured.learn(self._kind.facts(repetition.options, instance.output()))
+                    output = instance.output()
+                    measured.learn(self._kind.facts(repetition.options, output))
+                    measured.learn(path_facts(instance.seat, output.stderr))
             if not whole and measured.timing.fault is not None:
                 raise ClockFault(f"the slices are timed by a clock that is wrong: {measured.timing.fault}")
             if not whole:
