@@ -9,7 +9,8 @@ import pytest
 from tests.series_example import outcome, trial
 
 from tare.analyze.host_effects import host_effects
-from tare.records import Direction, HostEffect, Layout, Outcome, Sample
+from tare.records import Direction, Layout, Outcome, Sample
+from tare.records.diagnostics import HostEffect
 from tare.report.hosts import effects_said
 from tare.treat import host_times
 

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from tare.analyze import dependences
-from tare.records import Analysis, Cell, Estimate, FactorCells, HostEffect, HostSpeed, Level, Verdict
+from tare.records import Analysis, Cell, Estimate, FactorCells, HostSpeed, Level, Verdict
+from tare.records.diagnostics import HostEffect
 from tare.report import hosts
 from tare.report.arrange import layout_of
 from tare.report.document import render_report

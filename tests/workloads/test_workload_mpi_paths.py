@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.workloads.recorded import OUTPUTS
 
 from tare.records import DIFFERENT_PATHS
-from tare.workloads.mpi_paths import Place, paths, said
+from tare.workloads.mpi_paths import MpiPlace, paths, said
 
 NETWORKS = (IPv4Network("198.18.0.0/15"), IPv4Network("198.18.96.0/24"), IPv4Network("198.18.97.0/24"))
-FOUR = [Place(f"node{number}", f"h{1 + number // 2}") for number in range(4)]
+FOUR = [MpiPlace(f"node{number}", f"h{1 + number // 2}") for number in range(4)]
 
 
 def recorded(name: str) -> str:
@@ -42,14 +42,14 @@ def test_each_pair_of_hosts_has_its_transport_over_the_smallest_network() -> Non
 
 
 def test_processes_of_one_node_share_memory() -> None:
-    two = [Place("a", "h1"), Place("b", "h2")]
+    two = [MpiPlace("a", "h1"), MpiPlace("b", "h2")]
     carried = paths(recorded("two-nodes-of-two.stderr"), two, ())
     assert carried["within a node",] == "shared memory"
     assert carried["h1", "h2"].startswith("TCP over 198.18.0.1")
 
 
 def test_a_host_over_another_network_is_named() -> None:
-    hosts = [Place(f"n{number}", f"h{number}") for number in range(4)]
+    hosts = [MpiPlace(f"n{number}", f"h{number}") for number in range(4)]
     pairs = {
         (sender, receiver): f"198.18.{97 if {sender, receiver} == {1, 2} else 96}.{receiver}"
         for sender in range(4)
@@ -68,9 +68,9 @@ def test_processes_of_one_name_are_told_apart_by_their_host_alone() -> None:
         f"[h1:7] mca: bml: Using {name} btl for send to [[9,1],{peer}] on node h1"
         for name, peer in (("self", 0), ("self", 1), ("self", 2), ("self", 3), ("vader", 1), ("tcp", 2))
     )
-    same = [Place("a", "h1"), Place("b", "h1")]
+    same = [MpiPlace("a", "h1"), MpiPlace("b", "h1")]
     assert paths(text, same, ()) == {("between nodes of a host",): "TCP", ("within a node",): "shared memory"}
-    assert paths(text, [Place("a", "h1"), Place("b", "h2")], ()) == {}  # who sent it is not known
+    assert paths(text, [MpiPlace("a", "h1"), MpiPlace("b", "h2")], ()) == {}  # who sent it is not known
 
 
 def test_nothing_is_made_of_other_text_or_of_processes_that_do_not_fit() -> None:
@@ -84,7 +84,7 @@ def test_every_pair_of_hosts_that_talked_is_in_the_facts(hosts: int, data: st.Da
     chosen = data.draw(st.lists(st.sampled_from(every), unique=True))
     networks = {pair: data.draw(st.sampled_from((96, 97))) for pair in chosen}
     pairs = {pair: f"198.18.{third}.{pair[1]}" for pair, third in networks.items()}
-    places = [Place(f"n{number}", f"h{number}") for number in range(hosts)]
+    places = [MpiPlace(f"n{number}", f"h{number}") for number in range(hosts)]
     carried = paths(report(pairs, hosts), places, NETWORKS)
     assert set(carried) == {tuple(sorted((f"h{sender}", f"h{receiver}"))) for sender, receiver in chosen}
     assert (DIFFERENT_PATHS in said(carried)) == (len(set(carried.values())) > 1)

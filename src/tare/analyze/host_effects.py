@@ -15,7 +15,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.records import HostEffect, HostTime, HostTimes
+from tare.records.diagnostics import HostEffect, HostTime, HostTimes
 from tare.statistics.distributions import student_quantile
 from tare.statistics.estimate import LEVEL, Estimate, as_fraction
 

@@ -19,7 +19,7 @@ from tare.nodes.unprivileged.limits import command_limits
 from tare.records import Layout, MpiLauncher, NetworkKind, Trial
 from tare.units import MEBIBYTE
 from tare.workloads.kind import Shape, Span
-from tare.workloads.mpi_paths import Place as MpiPlace
+from tare.workloads.mpi_paths import MpiPlace
 
 _LAUNCHER = "chroot"
 """The technology of the node in which mpirun runs: the image, and the network of the nodes."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tare.environments.ssh import Beside, beside
+from tare.environments.ssh import WayIn, beside
 from tare.host import slurm
 from tare.host.process import tool_environment
 from tare.nodes.provider import TOOLS_DIRECTORY, Node
@@ -71,17 +71,17 @@ def ways(
     }
 
 
-def _before_daemon(place: Beside, way_in: Sequence[str]) -> list[str]:
+def _before_daemon(place: WayIn, way_in: Sequence[str]) -> list[str]:
     told = {**_told(place, way_in), "TMPDIR": f"{place.folder}/mpi", "TARE_RANK": shlex.join(place.rank)}
     stated = [f"{name}={value}" for name, value in told.items()]
     return [*place.reach, "env", *stated, _NO_CHECK, "sh", "-c", _OWN_FOLDER, "sh"]
 
 
-def _told(place: Beside, way_in: Sequence[str]) -> dict[str, str]:
+def _told(place: WayIn, way_in: Sequence[str]) -> dict[str, str]:
     return {"TARE_WAY": json.dumps([*place.enter, *way_in])}
 
 
-def _by_host(places: Sequence[Beside], ways_in: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _by_host(places: Sequence[WayIn], ways_in: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """For sh on every host: the way into the node that is there."""
     cases = [
         f'{place.host}) {_assigned(_told(place, way_in))} exec {shlex.join(place.rank)} "$@" ;;'

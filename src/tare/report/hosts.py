@@ -11,8 +11,8 @@ from tare.analyze.attribution.known import known
 from tare.drawing.artist import Artist
 from tare.drawing.words import interval_percent, point_percent, share_percent
 from tare.foreign import one_line
-from tare.records import DIFFERENT_PATHS, Analysis, HostEffect, HostSpeed, Outcome
-from tare.records.diagnostics import HostExcess
+from tare.records import DIFFERENT_PATHS, Analysis, HostSpeed, Outcome
+from tare.records.diagnostics import HostEffect, HostExcess
 from tare.report.host_clocks import CLOCKS_EXPLANATION, clock_said, skew_said
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import EstimateShape, JsonShape, Number, key

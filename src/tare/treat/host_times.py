@@ -4,7 +4,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from tare.records import NATIVE, Cell, HostTime, HostTimes, Outcome, Sample, Status
+from tare.records import NATIVE, Cell, Outcome, Sample, Status
+from tare.records.diagnostics import HostTime, HostTimes
 from tare.treat.aggregate import log_time_per_work, usable
 from tare.treat.pairing import blocks_left_out, cell_of
 

@@ -28,14 +28,14 @@ _Pair = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MpiPlace:
     """Where a process is."""
 
     node: str
     host: str
 
 
-def paths(stderr: str, places: Sequence[Place], networks: Networks) -> dict[_Pair, str]:
+def paths(stderr: str, places: Sequence[MpiPlace], networks: Networks) -> dict[_Pair, str]:
     """Two hosts, or ``WITHIN`` or ``BETWEEN_NODES`` → what carried messages there.
 
     ``places`` are the nodes in order. Empty where it was not reported, or by a number of processes that the nodes
@@ -83,7 +83,7 @@ def _usual(carried: Mapping[_Pair, str]) -> tuple[str | None, list[tuple[str, st
     return usual, [("-".join(pair), carrier) for pair, carrier in between.items() if carrier != usual]
 
 
-def _pair(senders: Iterable[Place], receiver: Place, carrier: str) -> _Pair | None:
+def _pair(senders: Iterable[MpiPlace], receiver: MpiPlace, carrier: str) -> _Pair | None:
     """``None`` if several processes call themselves alike, and it matters which one it was."""
     nodes = {(BETWEEN_NODES,) if sender.host == receiver.host else (sender.host,) for sender in senders}
     if len(nodes) != 1:

@@ -159,7 +159,7 @@ class Ssh(Provider):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class WayIn:
     """How a command gets to a node's host, and from there into the node."""
 
     host: str
@@ -176,7 +176,7 @@ class Beside:
     """The node's own folder there, which goes with it."""
 
 
-def beside(node: Node) -> Beside:
+def beside(node: Node) -> WayIn:
     """For a launcher that is neither Tare's nor in the node."""
     return _of(node).beside()
 
@@ -231,9 +231,9 @@ class _Running:
         """Of the lane by which commands get to the host."""
         return None if self._lane is None else self._lane.socket
 
-    def beside(self) -> Beside:
+    def beside(self) -> WayIn:
         far = self._far
-        return Beside(
+        return WayIn(
             host=far.host,
             job=far.job,
             reach=tuple(far.enter(self._socket, [])),
