@@ -51,6 +51,11 @@ tare weigh --env fake --seed -1 -- true
 tare weigh --env fake --seed x -- true
 tare weigh --env fake --as nobody-here -- true
 tare weigh --env fake --as 5 -- true
+tare plan r15-hosts
+tare run fake --hosts ''
+tare run fake --hosts 'a b,c'
+tare run fake --hosts nosuch.toml
+tare plan fake --hosts a,-oProxyCommand=x
 tare weigh --env fake --layout 1x2 -- true
 tare weigh --env fake --layout 0c1p1i -- true
 tare weigh --env fake --layout 2c1p1i -- true

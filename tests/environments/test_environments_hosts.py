@@ -13,7 +13,7 @@ from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.hosts import common_subnet, reach
 from tare.measure.trial import run_trial
-from tare.records import Environment, Layout, Limits, NamedHost, Outcome, Status, Trial, Workload
+from tare.records import Environment, Layout, Limits, NamedHost, Neighbour, Outcome, Status, Trial, Workload
 from tare.units import MEBIBYTE
 
 pytestmark = [
@@ -34,7 +34,14 @@ def hosts(sshd: Sshd, far: Path, tmp_path: Path) -> tuple[NamedHost, ...]:
 
 
 def outcome(
-    image: Image, hosts: tuple[NamedHost, ...], raw: Path, technology: str, layout: str, *, mpi: bool = True
+    image: Image,
+    hosts: tuple[NamedHost, ...],
+    raw: Path,
+    technology: str,
+    layout: str,
+    *,
+    mpi: bool = True,
+    neighbour: Neighbour | None = None,
 ) -> Outcome:
     context = Context(
         image_root=image.root,
@@ -54,6 +61,7 @@ def outcome(
         workload=Workload(name="w", kind="command", options={"argv": ["hostname"], "mpi": mpi}),
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
         hosts=tuple(host.name for host in hosts),
+        neighbour=neighbour,
     )
     return run_trial(context, trial)
 
@@ -74,6 +82,25 @@ def test_native_and_environment_are_both_on_the_hosts(
     for own in done.host_signals.values():
         assert {"host_switches", "minor_faults"} <= {signal.name for signal in own.signals}
     assert set(done.host_clocks) == set(done.host_signals) == {"one", "two"}
+    assert list((far / "nodes").iterdir()) == []
+
+
+@pytest.mark.parametrize(("command", "ended"), [(["sleep", "60"], False), (["false"], True)])
+def test_a_neighbour_runs_beside_the_nodes_on_the_hosts(
+    image: Image, hosts: tuple[NamedHost, ...], tmp_path: Path, far: Path, command: list[str], ended: bool
+) -> None:
+    """One that ends is found out, on whichever host it is."""
+    neighbour = Neighbour(
+        environment=Environment(name="beside", technology="bubblewrap"),
+        workload=Workload(name="n", kind="command", options={"argv": command}),
+        count=1,
+    )
+    done = outcome(image, hosts, tmp_path / "raw", "native", "2c1p2i on 2", mpi=False, neighbour=neighbour)
+    if ended:
+        assert done.reason is not None
+        assert "the neighbour in " in done.reason
+    else:
+        assert (done.status, done.reason) == (Status.OK, None)
     assert list((far / "nodes").iterdir()) == []
 
 

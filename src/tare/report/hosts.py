@@ -188,8 +188,15 @@ def host_facts(analysis: Analysis) -> HostFacts:
     labels = tuple(_told_labels(hosts))
     return HostFacts(
         labels=labels,
-        rows={host: tuple(facts.get(label) for label in labels) for host, facts in hosts.items()},
+        rows={
+            host: tuple(_told(label, facts.get(label)) for label in labels) for host, facts in hosts.items()
+        },
     )
+
+
+def _told(label: str, value: str | None) -> str | None:
+    """The fact, without the memory that was available at the moment."""
+    return value.partition(",")[0] if value and label == "memory" else value
 
 
 def _told_labels(hosts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
