@@ -136,7 +136,7 @@ lint: lint-text lint-native
 
 # Pytest rewrites the tests' assertions once, not in each process.
 collected:
-	@$(BIN)/pytest -n 0 --collect-only -q >/dev/null
+	@$(BIN)/pytest -n 0 --collect-only -q >build/collected.log || { tail -30 build/collected.log; exit 1; }
 
 lint-text:
 	$(BIN)/ruff format --check
