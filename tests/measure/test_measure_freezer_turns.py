@@ -51,7 +51,7 @@ def test_each_is_charged_what_it_ran_and_not_what_it_was_frozen(programs: Path, 
         assert arm.error is None
         assert (run.exit_code, (tmp_path / str(number) / "stdout").read_text()) == (3, "burnt\n")
         assert used_s == pytest.approx(BURN_S, abs=0.1)
-        assert used_s - 0.02 <= run.clocks.wall_s <= sum(turn.counted_s for turn in arm.turns)
+        assert used_s - 0.05 <= run.clocks.wall_s <= sum(turn.counted_s for turn in arm.turns)
         assert run.host_span_s is not None
         assert run.clocks.wall_s <= run.host_span_s < run.clocks.wall_s + 0.1  # two clocks of one time
         assert cpu_s(arm.turns) == pytest.approx(used_s, rel=0.2)

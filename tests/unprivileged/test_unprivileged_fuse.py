@@ -36,7 +36,7 @@ from tare.image.store import find_image
 real = StartOrder.command
 def command(order, spec):
     argv = real(order, spec)
-    return [*argv[:argv.index("-m")], "-c", sys.argv[2], argv[-1]]
+    return [*argv[:argv.index("-c")], "-c", sys.argv[2], argv[-1]]
 StartOrder.command = command
 provider = PROVIDERS[sys.argv[1]]
 spec = make_spec(provider, find_image(), Path(os.environ["TARE_STATE"]), cpu_quota=None)

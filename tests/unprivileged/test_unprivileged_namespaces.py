@@ -131,9 +131,11 @@ def test_podmans_own_storage_is_roots_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert "leave out the option storage" in probe.remedy
 
 
-def test_a_shared_work_directory_is_refused(tmp_path: Path) -> None:
+def test_a_work_directory_within_another_node_is_refused(tmp_path: Path) -> None:
+    """On a tmpfs it is in the other node's mount namespace, and a link leads there."""
+    (tmp_path / "work").symlink_to(tmp_path)
     with pytest.raises(NodeError, match="do not share a work directory"):
-        unprivileged.start(described(tmp_path, shared_work=tmp_path))
+        unprivileged.start(described(tmp_path, shared_work=tmp_path / "work"))
 
 
 def test_images_are_looked_for_in_the_users_own_folder_and_then_in_the_systems(
