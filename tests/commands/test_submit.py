@@ -103,6 +103,17 @@ def test_a_job_for_each_block_gets_the_hosts_of_its_allocation(
     assert f"to cancel them: end {submission.name}" in said
 
 
+def test_layouts_for_any_number_of_hosts_fit_the_nodes_that_are_asked_for(
+    recorder: Recorder, campaign: Callable[[str], str], tmp_path: Path
+) -> None:
+    campaign("")
+    assert detached("r15-hosts", tmp_path / "r", nodes=4) == 0
+    assert (recorder.submissions[0].count, recorder.submissions[0].wish.nodes) == (20, 4)
+    said = 'hosts = { of = "slurm", nodes = 2 }\n' + CAMPAIGN.replace("4c1p4i on 4", "{all}c2p{all}i on {all}")
+    assert detached(campaign(said), tmp_path / "own") == 0
+    assert recorder.submissions[1].wish.nodes == 2
+
+
 def test_who_comes_back_submits_again_only_what_is_left_and_with_what_was_asked_before(
     recorder: Recorder, campaign: Callable[[str], str], tmp_path: Path
 ) -> None:
@@ -120,6 +131,7 @@ def test_who_comes_back_submits_again_only_what_is_left_and_with_what_was_asked_
         (CAMPAIGN.replace("4c1p4i", "4c999p4i"), {}, r"c\.toml:"),
         (CAMPAIGN + '[[host]]\naddress = "a"\n', {}, r"names its hosts, which ssh reaches"),
         (CAMPAIGN, {"nodes": 2}, r"--nodes 2: a layout of c\.toml is on 4 hosts"),
+        (CAMPAIGN.replace("4c1p4i on 4", "{all}c1p1i"), {}, r"say with --nodes how many nodes each job"),
         (CAMPAIGN, {"time": "soon"}, r"--time: 'soon' is no time; write such as 30m"),
     ],
 )

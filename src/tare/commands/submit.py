@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tare.commands.line import Shown
 from tare.commands.run import Overrides, concluded, new_folder, overridden
-from tare.commands.submit_source import checked, most_hosts, submitted_source
+from tare.commands.submit_source import checked, nodes_of_each_job, submitted_source
 from tare.commands.submitted import scheduler_of, standing_of
 from tare.commands.watching import JobsProgress, Watch
 from tare.errors import ExitCode, InputError
@@ -128,7 +128,7 @@ def _new_jobs(
     campaign: str, output: Path | None, asked: Overrides, image_name: str, submitted: Submitted
 ) -> JobsFolder:
     source = submitted_source(campaign)
-    nodes = submitted.nodes or most_hosts(source)
+    nodes = submitted.nodes or nodes_of_each_job(source)
     chosen = overridden(checked(source, nodes, submitted.partition), asked)
     wish_of(submitted, nodes)  # before anything is written
     jobs = JobsFolder(ResultFolder((output or new_folder(chosen.name)).resolve()))

@@ -16,6 +16,7 @@ from tare.submission.slurm import node_size
 _ON = re.compile(r"\bon\s+(\d+)")
 _HOSTS = "hosts"
 _SLURM = "slurm"
+_NODES = "nodes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +42,33 @@ def submitted_source(campaign: str) -> SubmittedSource:
     )
 
 
-def most_hosts(submitted: SubmittedSource) -> int:
-    """The largest number of hosts among its layouts."""
+def nodes_of_each_job(submitted: SubmittedSource) -> int:
+    """As many as the file says, or as its layouts need; ``InputError`` where these fit any number."""
+    hosts = submitted.source.data.get(_HOSTS)
+    asked = hosts.get(_NODES) if isinstance(hosts, Mapping) else None
+    if isinstance(asked, int):
+        return asked
+    if any("{" in text for text in _layouts(submitted)):
+        raise InputError(
+            f"{submitted.source.label}: its layouts depend on how many hosts there are; say with --nodes how many "
+            "nodes each job is to have"
+        )
+    return _most_hosts(submitted)
+
+
+def _most_hosts(submitted: SubmittedSource) -> int:
+    """The largest number of hosts that a layout names."""
+    return max((int(count) for text in _layouts(submitted) for count in _ON.findall(text)), default=1)
+
+
+def _layouts(submitted: SubmittedSource) -> list[str]:
     layouts = submitted.source.data.get("layouts")
-    texts = [text for text in layouts if isinstance(text, str)] if isinstance(layouts, list) else []
-    return max((int(count) for text in texts for count in _ON.findall(text)), default=1)
+    return [text for text in layouts if isinstance(text, str)] if isinstance(layouts, list) else []
 
 
 def checked(submitted: SubmittedSource, nodes: int, partition: str | None) -> Campaign:
     """The campaign as it fits ``nodes`` of the smallest size in the partition; ``CampaignError``, ``HostError``."""
-    if nodes < (needed := most_hosts(submitted)):
+    if nodes < (needed := _most_hosts(submitted)):
         raise InputError(
             f"--nodes {nodes}: a layout of {submitted.source.label} is on {needed} hosts; leave it out"
         )
@@ -59,8 +77,11 @@ def checked(submitted: SubmittedSource, nodes: int, partition: str | None) -> Ca
     def sizes(listed: Sequence[NamedHost]) -> Mapping[str, Host]:
         return {host.name: Host(processors, memory_byte) for host in listed}
 
+    hosts = submitted.source.data.get(_HOSTS, _SLURM)
+    table = {"of": hosts} if isinstance(hosts, str) else hosts
+    in_jobs = {**table, _NODES: nodes} if isinstance(table, Mapping) else table
     return campaign_of(
-        replace(submitted.source, data={_HOSTS: _SLURM, **submitted.source.data}),
+        replace(submitted.source, data={**submitted.source.data, _HOSTS: in_jobs}),
         host_processors=processors,
         host_memory_byte=memory_byte,
         sizes=sizes,

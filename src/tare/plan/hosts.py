@@ -42,6 +42,8 @@ class HostsTable(_AnyHostTable):
     """``hosts``: the nodes of the Slurm allocation, which are not known when the file is written."""
 
     of: Literal["slurm"]
+    nodes: int | None = Field(default=None, ge=1, le=MOST_HOSTS)
+    """How many a job will have; within one it is as many as it has."""
 
 
 def hosts_of(
@@ -78,7 +80,7 @@ def hosts_of(
 def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[NamedHost]:
     """The nodes of the allocation by their numbers: the next session of the result may have others.
 
-    Outside of one, as many as the largest layout needs.
+    Outside of one, as many as the file says, or as the largest layout needs.
     """
     asked = data["hosts"]
     table = validated(
@@ -96,7 +98,7 @@ def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[Nam
             python=table.python,
             become=tuple(table.become),
         )
-        for number in range(srun.node_count() or _most_hosts(data))
+        for number in range(srun.node_count() or table.nodes or _most_hosts(data))
     ]
 
 
