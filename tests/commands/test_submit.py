@@ -109,7 +109,9 @@ def test_layouts_for_any_number_of_hosts_fit_the_nodes_that_are_asked_for(
     campaign("")
     assert detached("r15-hosts", tmp_path / "r", nodes=4) == 0
     assert (recorder.submissions[0].count, recorder.submissions[0].wish.nodes) == (20, 4)
-    said = 'hosts = { of = "slurm", nodes = 2 }\n' + CAMPAIGN.replace("4c1p4i on 4", "{all}c2p{all}i on {all}")
+    said = 'hosts = { of = "slurm", nodes = 2 }\n' + CAMPAIGN.replace(
+        "4c1p4i on 4", "{all}c2p{all}i on {all}"
+    )
     assert detached(campaign(said), tmp_path / "own") == 0
     assert recorder.submissions[1].wish.nodes == 2
 

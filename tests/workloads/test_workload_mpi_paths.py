@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workloads.recorded import OUTPUTS
 
+from tare.network import WIRE_SUBNET
 from tare.records import DIFFERENT_PATHS
 from tare.workloads.mpi_paths import MpiPlace, paths, said
 
@@ -60,6 +61,14 @@ def test_a_host_over_another_network_is_named() -> None:
     odd = "h1-h2: TCP over 198.18.97.0/24"
     assert facts["mpi paths"] == f"between hosts: TCP over 198.18.96.0/24; {odd}"
     assert facts[DIFFERENT_PATHS] == f"{odd}, where most use TCP over 198.18.96.0/24"
+
+
+def test_nodes_with_addresses_of_their_own_on_the_wire_are_on_one_network() -> None:
+    hosts = [MpiPlace(f"n{number}", f"h{number}") for number in range(4)]
+    every = [(sender, receiver) for sender in range(4) for receiver in range(4) if sender != receiver]
+    pairs = {pair: f"198.19.7.{pair[1]}" for pair in every}
+    facts = said(paths(report(pairs, 4), hosts, (*NETWORKS, WIRE_SUBNET)))
+    assert facts == {"mpi paths": "between hosts: TCP over 198.19.0.0/16"}
 
 
 def test_processes_of_one_name_are_told_apart_by_their_host_alone() -> None:

@@ -248,8 +248,14 @@ def _seat(
             ways=ways,
             agent=agent,
             where=_where(context, placed, members),
-            networks=tuple({each.network: None for own in context.hosts.values() for each in own.interfaces}),
+            networks=_networks(context),
         )
+
+
+def _networks(context: Context) -> tuple[IPv4Network, ...]:
+    """Those of the hosts, and the one of the links that nodes have between hosts."""
+    of_hosts = {each.network: None for own in context.hosts.values() for each in own.interfaces}
+    return (*of_hosts, network.WIRE_SUBNET)
 
 
 def _where(context: Context, placed: Placed, members: Sequence[Node]) -> tuple[MpiPlace, ...]:
