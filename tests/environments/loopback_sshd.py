@@ -16,7 +16,7 @@ from tare.records import OptionValue
 
 SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
 _PRIVILEGE_SEPARATION = Path("/run/sshd")
-"""Where sshd locks its unprivileged part in; a running system's service makes it (sshd(8))."""
+"""Where sshd locks its unprivileged part in (sshd(8)); a system's service makes it, here it stays for the next sshd."""
 _LOOPBACK = "127.0.0.1"
 _CONFIGURATION = """\
 ListenAddress {address}:{port}
@@ -85,7 +85,6 @@ def running_sshd(
     port = _free_port()
     configuration = _CONFIGURATION.format(folder=folder, port=port, address=address)
     (folder / "sshd_config").write_text(configuration + "".join(f"{line}\n" for line in further_lines))
-    made = _PRIVILEGE_SEPARATION.exists()
     _PRIVILEGE_SEPARATION.mkdir(exist_ok=True, mode=0o755)
     enter = [] if namespace is None else ["nsenter", f"--net={namespace}"]
     argv = [*enter, *before, SSHD, "-D", "-e", "-f", str(folder / "sshd_config")]
@@ -106,8 +105,6 @@ def running_sshd(
         finally:
             process.terminate()
             process.wait(timeout=20)
-            if not made:
-                _PRIVILEGE_SEPARATION.rmdir()
 
 
 def _free_port() -> int:
