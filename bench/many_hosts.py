@@ -156,14 +156,14 @@ def row(phase: str, measured: dict[int, Phases], nodes: int) -> dict[str, object
     """A phase's figures by number of hosts, and how its CPU time grows from where it can be told."""
     cpu_s = {count: min(phases.cpu_s[phase]) for count, phases in measured.items()}
     wall_s = {count: min(phases.wall_s[phase]) for count, phases in measured.items()}
-    told = {count: seconds for count, seconds in cpu_s.items() if seconds >= _LEAST_CPU_S}
-    few = len(told) < 2  # noqa: PLR2004 - a slope needs two
+    measurable = {count: seconds for count, seconds in cpu_s.items() if seconds >= _LEAST_CPU_S}
+    few = len(measurable) < 2  # noqa: PLR2004 - a slope needs two
     return {
         "phase": phase,
         "wall_s": wall_s,
         "cpu_s": cpu_s,
-        "exponent": None if few else slope(told),
-        "n_log_n": None if few else slope({count: n_log_n(count * nodes) for count in told}),
+        "exponent": None if few else slope(measurable),
+        "n_log_n": None if few else slope({count: n_log_n(count * nodes) for count in measurable}),
     }
 
 

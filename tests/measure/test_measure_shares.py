@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request
+from tests.plan.plan_example import outcome
 
 from tare.errors import HostError, InputError
 from tare.measure.campaign import measure_campaign
@@ -19,26 +20,7 @@ from tare.measure.session import Allowance
 from tare.measure.shares import Share
 from tare.measure.stopping import never
 from tare.plan.trials import plan_trials
-from tare.records import NamedHost, Outcome, Status
-
-
-def outcome(trial: object, elapsed_s: float = 1.0, status: Status = Status.OK) -> Outcome:
-    return Outcome(
-        trial=trial,  # type: ignore[arg-type]
-        status=status,
-        reason=None,
-        excerpt=None,
-        started_utc="",
-        elapsed_s=elapsed_s,
-        node_start_s=None,
-        node_stop_s=None,
-        barrier_skew_s=None,
-        cpu_s=None,
-        samples=(),
-        instances=(),
-        image_digest="",
-    )
-
+from tare.records import NamedHost, Status
 
 CAMPAIGN = fake_campaign(fake_environment(), blocks=2)
 PLANNED = plan_trials(CAMPAIGN, 1)
@@ -89,7 +71,7 @@ def test_a_failed_trial_of_a_lost_host_counts_as_not_begun() -> None:
     lost = NamedHost(name="gone", address="gone.invalid")
     reached = {"gone": ReachedHost(host=lost, processors=(0,), memory_byte=1, facts={}, interfaces=())}
     trial = replace(PLANNED[0], hosts=("gone",))
-    require_hosts(outcome(trial), reached)
+    require_hosts(outcome(trial, 1.0), reached)
     with pytest.raises(HostError, match=r"a host was lost, and b000-.* counts as not begun: host gone: "):
-        require_hosts(outcome(trial, status=Status.FAILED), reached)
-    require_hosts(outcome(PLANNED[0], status=Status.FAILED), reached)
+        require_hosts(outcome(trial, 1.0, status=Status.FAILED), reached)
+    require_hosts(outcome(PLANNED[0], 1.0, status=Status.FAILED), reached)

@@ -54,9 +54,9 @@ class FarSignals:
             self._glanced_ns = host_ns()
 
     def end(self) -> None:
-        told = self._of_all(lambda _, node: end_signals(node))
+        answered = self._of_all(lambda _, node: end_signals(node))
         self.by_host = {
-            host: host_signals(readings, len(self._processors(host))) for host, readings in told.items()
+            host: host_signals(readings, len(self._processors(host))) for host, readings in answered.items()
         }
 
     def found(self) -> Found:
@@ -72,11 +72,11 @@ class FarSignals:
             return {}
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
             answers = list(pool.map(lambda each: ask(*each), asked))
-        told: dict[str, list[FarReadings]] = {}
+        answered: dict[str, list[FarReadings]] = {}
         for (host, _), answer in zip(asked, answers, strict=True):
             if answer is not None:
-                told.setdefault(host, []).append(answer)
-        return told
+                answered.setdefault(host, []).append(answer)
+        return answered
 
 
 def far_signals(trial: Trial, nodes: Sequence[Node]) -> FarSignals:
@@ -88,47 +88,49 @@ def host_signals(readings: Sequence[FarReadings], processors: int) -> HostSignal
 
     ``foreign_cpu_s`` is what neither the nodes nor the agents used; ssh's own part is in it.
     """
-    told = {name: signal for name in _known() if (signal := _of_nodes(name, readings)) is not None}
-    missing = {name: _why(name, readings) for name in _known() if name not in told}
+    answered = {name: signal for name in _known() if (signal := _of_nodes(name, readings)) is not None}
+    missing = {name: _why(name, readings) for name in _known() if name not in answered}
     foreign_s = _foreign_s(readings)
     if foreign_s is None:
         missing[FOREIGN] = _UNKNOWN
     else:
-        told[FOREIGN] = Signal(name=FOREIGN, unit="s", scope=Scope.HOST, value=foreign_s)
+        answered[FOREIGN] = Signal(name=FOREIGN, unit="s", scope=Scope.HOST, value=foreign_s)
     span_s = readings[0]["span_s"]
-    return HostSignals(processors=processors, span_s=span_s, signals=tuple(told.values()), missing=missing)
+    return HostSignals(
+        processors=processors, span_s=span_s, signals=tuple(answered.values()), missing=missing
+    )
 
 
 def together(hosts: Mapping[str, HostSignals]) -> Found:
-    found = Found()
+    combined = Found()
     for host, own in hosts.items():
         for name, why in own.missing.items():
-            found.missing.setdefault(name, f"{why} (on {host})")
+            combined.missing.setdefault(name, f"{why} (on {host})")
     named: dict[str, list[Signal]] = {}
     for own in hosts.values():
         for signal in own.signals:
-            if signal.name not in found.missing:
+            if signal.name not in combined.missing:
                 named.setdefault(signal.name, []).append(signal)
-    found.signals += [_joined(signals) for signals in named.values()]
-    return found
+    combined.signals += [_joined(signals) for signals in named.values()]
+    return combined
 
 
 def _of_nodes(name: str, readings: Sequence[FarReadings]) -> Signal | None:
     """All nodes' together; only name, scope and value are the other host's word."""
-    told = [
+    answered = [
         signal
         for each in readings
         for signal in each["signals"]
         if signal["name"] == name and abs(signal["value"]) < _MOST
     ]
-    if len(told) != len(readings):
+    if len(answered) != len(readings):
         return None
-    scope = Scope.HOST if told[0]["scope"] == Scope.HOST else Scope.NODE
+    scope = Scope.HOST if answered[0]["scope"] == Scope.HOST else Scope.NODE
     kind = _known()[name][1]
     return _joined(
         [
             Signal(name=name, unit=kind.unit, scope=scope, value=signal["value"], lost_time=kind.lost_time)
-            for signal in (told if scope is Scope.NODE else told[:1])
+            for signal in (answered if scope is Scope.NODE else answered[:1])
         ]
     )
 

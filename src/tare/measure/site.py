@@ -72,8 +72,8 @@ def ways(
 
 
 def _before_daemon(place: WayIn, way_in: Sequence[str]) -> list[str]:
-    told = {**_told(place, way_in), "TMPDIR": f"{place.folder}/mpi", "TARE_RANK": shlex.join(place.rank)}
-    stated = [f"{name}={value}" for name, value in told.items()]
+    stating = {**_told(place, way_in), "TMPDIR": f"{place.folder}/mpi", "TARE_RANK": shlex.join(place.rank)}
+    stated = [f"{name}={value}" for name, value in stating.items()]
     return [*place.reach, "env", *stated, _NO_CHECK, "sh", "-c", _OWN_FOLDER, "sh"]
 
 
@@ -90,5 +90,5 @@ def _by_host(places: Sequence[WayIn], ways_in: Sequence[Sequence[str]]) -> tuple
     return ("/bin/sh", "-c", f"case $SLURMD_NODENAME in {' '.join(cases)} esac", "sh")
 
 
-def _assigned(told: Mapping[str, str]) -> str:
-    return f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in told.items())};"
+def _assigned(variables: Mapping[str, str]) -> str:
+    return f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())};"
