@@ -3,7 +3,10 @@
 
 import os
 import subprocess
+import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -167,6 +170,31 @@ class TestFarNode:
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
         with pytest.raises(NodeError, match="belongs to another user"):
             shared._make_private(tmp_path / "mine")
+
+
+    def test_a_socket_keeps_its_place_while_others_remove_the_empty_folder_of_all(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TARE_STATE", str(tmp_path / "s"))
+        is_done = threading.Event()
+
+        def remove() -> None:
+            while not is_done.is_set():
+                with suppress(OSError):
+                    shared._folder().rmdir()
+                time.sleep(0.0002)
+
+        other = threading.Thread(target=remove)
+        other.start()
+        try:
+            for _ in range(30):
+                path = shared._new_socket()
+                path.touch()
+                path.unlink()
+                path.parent.rmdir()
+        finally:
+            is_done.set()
+            other.join(timeout=20)
 
 
 class TestProbe:

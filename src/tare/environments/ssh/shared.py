@@ -19,7 +19,10 @@ from tare.host.paths import state_directory
 
 _LONGEST_SOCKET = 76
 """A socket's path has 108 bytes (unix(7)); ssh needs some for a temporary name, and lanes for a number."""
-_NAME_BYTE = 6
+_NAME_BYTE = 5
+_SOCKET = "s"
+_MOST_TRIES = 1000
+"""Each time, another process removed the folder just then."""
 
 
 class Connection:
@@ -47,8 +50,9 @@ class Connection:
     def _forget_socket(self) -> None:
         if self._socket is not None:
             self._socket.unlink(missing_ok=True)
-            with suppress(OSError):  # another one's is there
+            with suppress(OSError):  # another's socket is there, also in the folder of all
                 self._socket.parent.rmdir()
+                self._socket.parent.parent.rmdir()
 
 
 _open: dict[Far, Connection] = {}
@@ -140,16 +144,24 @@ def kept(hosts: Iterable[Far] | None = None) -> Iterator[None]:
 
 
 def _new_socket() -> Path:
-    """A name for a connection's socket, in a folder that nobody else may reach."""
-    folder = _folder()
-    _make_private(folder)
-    return folder / secrets.token_hex(_NAME_BYTE)
+    """A name for a connection's socket, in a folder of its own that nobody else may reach.
+
+    Another process's last connection removes the folder of all if that is empty; this one's own folder keeps it.
+    ``NodeError`` if it cannot be made.
+    """
+    own = _folder() / secrets.token_hex(_NAME_BYTE)
+    for _ in range(_MOST_TRIES):
+        with suppress(FileNotFoundError, FileExistsError):
+            _make_private(own.parent)
+            own.mkdir(mode=0o700)
+            return own / _SOCKET
+    raise NodeError(f"{own.parent} cannot be made, or is no folder; remove it")
 
 
 def _folder() -> Path:
     """In the state folder unless that name is too long; always the same one, so that it never is left behind."""
     wanted = state_directory() / "ssh"
-    if len(str(wanted)) + 1 + 2 * _NAME_BYTE <= _LONGEST_SOCKET:
+    if len(str(wanted / (2 * _NAME_BYTE * "x") / _SOCKET)) <= _LONGEST_SOCKET:
         return wanted
     known = hashlib.sha256(str(wanted).encode()).hexdigest()[:16]
     return Path("/tmp") / f"tare-ssh-{known}"
