@@ -171,7 +171,6 @@ class TestFarNode:
         with pytest.raises(NodeError, match="belongs to another user"):
             shared._make_private(tmp_path / "mine")
 
-
     def test_a_socket_keeps_its_place_while_others_remove_the_empty_folder_of_all(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
