@@ -49,8 +49,8 @@ _REST = {"analyze", "statistics"}
 _FAKED = {
     "test_measure_clock_watch",
     "test_measure_folder_lock",
+    "test_measure_lost_hosts",
     "test_measure_session",
-    "test_measure_slurm_job",
 }
 """Files elsewhere that start no node either."""
 _GUESTS = ("libvirt", "managed", "qemu", "slurm", "ssh", "virtualbox", "vmware")

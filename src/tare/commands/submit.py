@@ -16,7 +16,6 @@ from tare.journal.result import ResultFolder
 from tare.measure.kept import kept_campaign
 from tare.submission.folder import Asked, JobsFolder, new_name
 from tare.submission.scheduler import Scheduler, Wish
-from tare.submission.script import script
 from tare.submission.slurm import parse_limit_s
 from tare.units import parse_duration_s
 
@@ -140,7 +139,7 @@ def _first_jobs(
     jobs: JobsFolder, campaign: str, asked: Overrides, image_name: str, submitted: Submitted, nodes: int
 ) -> JobsFolder:
     argv = job_argv(campaign, jobs.result.path, asked, image_name)
-    jobs.write(jobs.script, script(argv, Path.cwd()))
+    jobs.write_script(argv, Path.cwd())
     jobs.keep(
         Asked(scheduler=submitted.on, name=new_name(), wish=wish_of(submitted, nodes), argv=argv, arrays={})
     )

@@ -34,7 +34,7 @@ from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
 from tare.measure.launches import require_launcher, require_launches
 from tare.measure.lock import host_lock, tools_lock
-from tare.measure.lost_hosts import require_hosts
+from tare.measure.lost_hosts import counts, require_hosts
 from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start
@@ -42,7 +42,6 @@ from tare.measure.parity import expected_parity
 from tare.measure.scans import with_choices
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
 from tare.measure.shares import Share
-from tare.measure.slurm_job import counts
 from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE

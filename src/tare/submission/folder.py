@@ -7,7 +7,8 @@ that was killed.
 
 import json
 import secrets
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -101,6 +102,19 @@ class JobsFolder:
     def note(self, element: Element) -> None:
         """Write a job's record in the place of its earlier one."""
         self.write(self.path / f"{_ELEMENTS}{element.identity}.json", json.dumps(encode(element), indent=1))
+
+    def write_script(self, argv: Sequence[str], directory: Path) -> None:
+        """What the scheduler runs for each job: one command in this directory.
+
+        It takes the shell's place, so that the scheduler's request to stop reaches it.
+        """
+        lines = (
+            "#!/bin/sh",
+            "# One block of a campaign of Tare. All jobs of a result run the same command, which continues it.",
+            f"cd {shlex.quote(str(directory))} || exit 3",
+            f"exec {shlex.join(argv)}",
+        )
+        self.write(self.script, "".join(f"{line}\n" for line in lines))
 
     def write(self, path: Path, text: str) -> None:
         """Write a file whole; ``JournalError`` if that cannot be, or if others could have prepared the folder."""

@@ -12,7 +12,7 @@ from tare.errors import HostError
 from tare.host import process, slurm
 from tare.host.process import Completed
 from tare.host.slurm import Allocation
-from tare.measure.slurm_job import counts
+from tare.measure.lost_hosts import counts
 from tare.records import NamedHost, Outcome, Status
 
 HOSTS = (NamedHost(name="slurm-1", slurm=0), NamedHost(name="slurm-2", slurm=1))
@@ -30,7 +30,7 @@ def job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slurm, "allocation", lambda: own)
     monkeypatch.setattr(slurm, "is_over", lambda _: False)
     monkeypatch.setattr(slurm, "controller_boot_s", (BEGUN - timedelta(days=1)).timestamp)
-    monkeypatch.setattr("tare.measure.slurm_job.time.sleep", lambda _: None)
+    monkeypatch.setattr("tare.measure.lost_hosts.time.sleep", lambda _: None)
 
 
 def test_a_failure_by_itself_counts() -> None:
@@ -72,6 +72,6 @@ def test_a_failure_while_the_controller_was_away_is_tried_again_once_steps_can_b
 
 def test_a_controller_that_stays_away_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slurm, "controller_boot_s", lambda: None)
-    monkeypatch.setattr("tare.measure.slurm_job._CONTROLLER_LIMIT_S", 0)
+    monkeypatch.setattr("tare.measure.lost_hosts._CONTROLLER_LIMIT_S", 0)
     with pytest.raises(HostError, match="controller does not answer"):
         counts(HOSTS, ended())
