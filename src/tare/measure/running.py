@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from tare.host.process import USUAL_UMASK
-from tare.measure.at_once import at_once
+from tare.measure.at_once import in_two_steps
 from tare.measure.unforeseen import in_words
 from tare.node_life import start_recorded, stop_node
 from tare.nodes.provider import Node, NodeSpec, Provider
@@ -56,7 +56,7 @@ def _is_independent(spec: NodeSpec, providers: Mapping[str, Provider]) -> bool:
 def _started_at_once(
     specs: list[NodeSpec], providers: Mapping[str, Provider], times: NodeTimes
 ) -> Iterator[list[Node]]:
-    """As one after the other, by a thread for each: all starts end before the first stop, also after a failed one."""
+    """As one after the other, but at the same time: all starts end before the first stop, also after a failed one."""
     recorded: list[NodeSpec] = []
     try:
         for spec in specs:
@@ -66,12 +66,20 @@ def _started_at_once(
             USUAL_UMASK
         )  # of the whole process: the starts set it and set it back at the same time
         try:
-            nodes = at_once(lambda spec: start_recorded(spec, providers[spec.technology]), specs)
+            nodes = in_two_steps(
+                lambda spec: providers[spec.technology].begin_start(spec),
+                lambda spec: start_recorded(spec, providers[spec.technology]),
+                specs,
+            )
         finally:
             os.umask(before)
         yield nodes
     finally:
-        at_once(lambda spec: _stop_noting_problems(spec, providers[spec.technology], times), recorded)
+        in_two_steps(
+            lambda spec: providers[spec.technology].begin_stop(spec),
+            lambda spec: _stop_noting_problems(spec, providers[spec.technology], times),
+            recorded,
+        )
 
 
 def _note_stop_begin(times: NodeTimes) -> None:

@@ -271,7 +271,7 @@ class Provider(Protocol):
     """Whether the technology insists on making the network namespace, which then gets the node's link after
     ``start``; else the node joins the namespace made for it."""
     starts_at_once: bool = False
-    """Whether all nodes of a trial are started, looked at and stopped at the same time, each by a thread of its own:
+    """Whether all nodes of a trial are started, looked at and stopped at the same time:
     so for nodes on other hosts, where a start here is the wait for one there."""
     takes_tap: bool = False
     """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
@@ -320,6 +320,17 @@ class Provider(Protocol):
 
     def prepare(self, image_root: Path, image_digest: str) -> None:  # noqa: ARG002 - for those who need it
         """Prepare once before a campaign: for technologies that must import the image. Most need nothing."""
+        return
+
+    def begin_start(self, spec: NodeSpec) -> None:  # noqa: B027, ARG002 - for those who can
+        """Begin what ``start`` then waits for, so that the starts of many nodes go on at the same time.
+
+        Raises as ``start`` does; ``stop`` undoes it.
+        """
+        return
+
+    def begin_stop(self, spec: NodeSpec) -> None:  # noqa: B027, ARG002 - for those who can
+        """Begin what ``stop`` then waits for; never raises ``NodeError``."""
         return
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:  # noqa: ARG002 - for those who know

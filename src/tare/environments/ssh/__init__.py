@@ -3,13 +3,14 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
 from tare.environments.ssh import files, shared
-from tare.environments.ssh.channel import Ask
+from tare.environments.ssh.channel import Ask, Question
 from tare.environments.ssh.code import rank_file
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
 from tare.environments.ssh.files import carry
@@ -116,7 +117,7 @@ class Ssh(Provider):
                 options = dict(far.options_below)
                 channel.ask("prepare", technology=far.below, options=options, limit_s=_PREPARE_LIMIT_S)
 
-    def start(self, spec: NodeSpec) -> Node:
+    def begin_start(self, spec: NodeSpec) -> None:
         far = Far.of(spec.options, spec.index)
         if spec.network.kind in LINKED_NETWORKS and spec.network.wire is None:
             allowed = ", ".join(sorted(self.networks))
@@ -126,7 +127,12 @@ class Ssh(Provider):
         spec.work.mkdir(parents=True, exist_ok=True)
         _running[spec.name] = running = _Running(far, shared.take(far), spec.name)
         _reached(spec).touch()
-        return running.start(spec)
+        running.begin_start(spec)
+
+    def start(self, spec: NodeSpec) -> Node:
+        if spec.name not in _running:
+            self.begin_start(spec)
+        return _running[spec.name].start(spec)
 
     def prefix(self, node: Node) -> list[str]:
         return _of(node).prefix
@@ -139,6 +145,11 @@ class Ssh(Provider):
 
     def fetch(self, node: Node, names: Sequence[str]) -> None:
         files.fetch(_of(node).ask, node.spec.work, names)
+
+    def begin_stop(self, spec: NodeSpec) -> None:
+        if (running := _running.get(spec.name)) is not None:
+            with suppress(NodeError):  # ``stop`` tries again
+                running.begin_stop()
 
     def stop(self, spec: NodeSpec) -> None:
         """Stop it over its connection, if this process has it and it is sound; else over a new one."""
@@ -196,15 +207,29 @@ class _Running:
         self._name = name
         self._inside: tuple[str, ...] = ()
         self._lane: Lane | None = None
+        self._subnet: str | None = None
+        self._starting: Question | None = None
+        self._stopping: Question | None = None
 
-    def start(self, spec: NodeSpec) -> Node:
-        subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
-        plain = _far_spec(spec, self._far)
+    def begin_start(self, spec: NodeSpec) -> Question:
+        """Ask for it; ``start`` hears whether that worked."""
+        self._subnet = self._far.subnet if spec.network.kind is NetworkKind.HOST else None
         lanes = self.connection.lanes
         self._lane = None if lanes is None else lanes.take()
-        seen = self._far.seen(spec.image_root)
-        said = self.ask("start", spec=plain, subnet=subnet, seen=seen, limit_s=_START_LIMIT_S).told(_Started)
+        self._starting = question = self.connection.channel.say(
+            "start",
+            node=self._name,
+            spec=_far_spec(spec, self._far),
+            subnet=self._subnet,
+            seen=self._far.seen(spec.image_root),
+            limit_s=_START_LIMIT_S,
+        )
+        return question
+
+    def start(self, spec: NodeSpec) -> Node:
         channel = self.connection.channel
+        said = channel.answer(self._starting or self.begin_start(spec)).told(_Started)
+        self._starting = None
         self._inside = tuple(said["prefix"])
         into = ["sh", "-c", _KEEP_EXIT_CODE, "sh", *said["prefix"]]
         self.prefix = self._far.enter(self._socket, into)
@@ -216,7 +241,7 @@ class _Running:
             tools_directory=said["tools_directory"],
             variables=said["variables"],
             own_kernel=said["own_kernel"],
-            elsewhere=Elsewhere(subnet=subnet, address=spec.network.address or said["address"]),
+            elsewhere=Elsewhere(subnet=self._subnet, address=spec.network.address or said["address"]),
             made_as_user=said["made_as_user"],
             keeps_user=said["keeps_user"],
             facts={
@@ -241,10 +266,17 @@ class _Running:
             folder=str(Path(far.state) / "nodes" / self._name),
         )
 
+    def begin_stop(self) -> Question:
+        """Ask for it; ``stop`` hears whether that worked."""
+        self._stopping = question = self.connection.channel.say(
+            "stop", node=self._name, name=self._name, limit_s=_STOP_LIMIT_S
+        )
+        return question
+
     def stop(self) -> bool:
         """Stop it over this connection; return whether that worked."""
         try:
-            self.ask("stop", name=self._name, limit_s=_STOP_LIMIT_S)
+            self.connection.channel.answer(self._stopping or self.begin_stop())
         except NodeError:
             return False
         finally:

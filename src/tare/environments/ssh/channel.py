@@ -50,6 +50,14 @@ class FarAnswer:
         return part(kind, dict(self.fields), self.host)
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One that was asked, and when (``time.monotonic``) its answer is too late."""
+
+    number: int
+    deadline: float
+
+
 class Ask(Protocol):
     """Asks a node there, as ``Channel.ask`` does."""
 
@@ -141,14 +149,29 @@ class Channel:
 
         ``NodeError`` with the far side's reason, or when it does not answer in time.
         """
+        return self.answer(self.say(do, node=node, limit_s=limit_s, content=content, **fields))
+
+    def say(
+        self,
+        do: str,
+        *,
+        node: str | None = None,
+        limit_s: float = _ANSWER_LIMIT_S,
+        content: bytes = b"",
+        **fields: object,
+    ) -> Question:
+        """Ask as ``ask`` does, and go on; the caller wants the ``answer`` once."""
         deadline = time.monotonic() + limit_s
         addressed = {"do": do, **({} if node is None else {"node": node}), **fields}
-        number = self._say(addressed, content)
+        return Question(self._say(addressed, content), deadline)
+
+    def answer(self, question: Question) -> FarAnswer:
+        """Wait for it; ``NodeError`` as ``ask`` raises it."""
         try:
-            answer = self._answer(number, deadline)
+            answer = self._answer(question.number, question.deadline)
         finally:
             with self._changed:
-                del self._answers[number]
+                del self._answers[question.number]
         if "error" in answer.fields:
             raise NodeError(f"{self._far.host}: {str(answer.fields['error'])[:_LONGEST_ERROR]}")
         return answer
