@@ -135,6 +135,18 @@ for turn in range(6):
             sum(memory[::4096])
 """
 """Huge pages are asked for, as most kernels give none unasked."""
+_FIRST_TOUCHES = """
+import mmap, sys
+size = 32 << 20
+for line in sys.stdin:
+    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory.madvise(mmap.MADV_HUGEPAGE)
+        memory[::4096] = bytes(size // 4096)
+    print("touched", flush=True)
+"""
+_TOUCHES = Reference(
+    operation="first touching 32 MiB", program=("python3", "-c", _FIRST_TOUCHES), operations=1
+)
 _FULL_SHM = """
 for turn in 1 2 3 4 5 6; do
     if fallocate -l 48M /dev/shm/part; then
@@ -192,6 +204,20 @@ PLANTS: Mapping[str, Plant] = {
         workload=_command("python3", "-c", _TOUCHED_PAGES),
         technology=plants.SmallPages.technology,
         providers=(plants.SmallPages(),),
+    ),
+    "small-pages-touched": Plant(
+        cause="no-huge-pages",
+        workload=Workload(
+            name=WORK,
+            kind="command",
+            options={"argv": ["python3", "-c", _FIRST_TOUCHES], "turns": True},
+            way=Way.SLICES,
+        ),
+        metric="iteration",
+        technology=plants.SmallPages.technology,
+        providers=(plants.SmallPages(),),
+        turns=_TURNS,
+        size=_TOUCHES,
     ),
     "small-pages-of-memory": Plant(
         cause="no-huge-pages",
