@@ -52,6 +52,11 @@ def test_a_run_of_something_else_or_without_its_proof_is_wrong(
         Npb().samples(EP, changed(**fields))
 
 
+def test_messages_of_another_kind_than_asked_are_wrong() -> None:
+    with pytest.raises(WrongOutput, match="own messages were asked, reference messages were sent"):
+        Npb().samples(EP, changed(messages="reference"))
+
+
 @pytest.mark.parametrize("computed", [-4295.8759, float("nan"), float("inf")])
 def test_a_value_that_is_wrong_is_not_believed_though_the_program_calls_it_successful(
     computed: float,

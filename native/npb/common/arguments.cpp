@@ -37,6 +37,16 @@ void set_threads(Arguments& arguments, std::string_view word) {
     arguments.threads = *count;
 }
 
+void set_messages(Arguments& arguments, std::string_view word) {
+    for (const Messages messages : {Messages::own, Messages::reference}) {
+        if (name_of(messages) == word) {
+            arguments.messages = messages;
+            return;
+        }
+    }
+    throw WrongUse("there are no messages '" + std::string{word} + "'; there are own and reference");
+}
+
 void set_value(Arguments& arguments, std::string_view word) {
     const auto equals = std::min(word.find('='), word.size());
     const auto value = parse_number<double>(word.substr(std::min(equals + 1, word.size())));
@@ -48,10 +58,11 @@ void set_value(Arguments& arguments, std::string_view word) {
 
 using Setter = void (*)(Arguments&, std::string_view);
 
-constexpr std::array<std::pair<std::string_view, Setter>, 4> setters{{
+constexpr std::array<std::pair<std::string_view, Setter>, 5> setters{{
     {"--class", set_class},
     {"--simd", set_simd},
     {"--threads", set_threads},
+    {"--messages", set_messages},
     {"--set", set_value},
 }};
 
@@ -73,6 +84,8 @@ void check_settings(const Arguments& arguments, std::span<const std::string_view
 }
 
 }  // namespace
+
+std::string_view name_of(Messages messages) { return messages == Messages::own ? "own" : "reference"; }
 
 std::int64_t whole_number(std::string_view name, double value, std::int64_t least, std::int64_t most) {
     // No setting is larger than this, so that the conversion is exact.

@@ -138,6 +138,7 @@ std::string json(const Report& report) {
         .add("ranks", report.ranks)
         .add("active_ranks", outcome.active_ranks)
         .add("threads", report.arguments.threads)
+        .add("messages", name_of(report.arguments.messages))
         .add("wall_s", report.wall_s())
         .add("million_operations", outcome.million_operations)
         .add("million_operations_per_s", report.million_operations_per_s())
@@ -169,6 +170,7 @@ std::string text(const Report& report) {
         .line("Operation type", outcome.operation)
         .line("Verification", word_of(report.verification))
         .line("Version", own_version)
+        .line("Messages", name_of(report.arguments.messages))
         .line("Vector code", name_of(report.arguments.simd))
         .line("Vector rule", report.arguments.simd_rule);
     return block.stream().str();

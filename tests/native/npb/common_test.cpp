@@ -47,6 +47,13 @@ TEST_CASE("arguments: without any, class S in the widest vectors") {
     CHECK(arguments.is_published());
 }
 
+TEST_CASE("arguments: messages are the kernel's own unless the reference's are asked") {
+    CHECK(parsed({}).messages == Messages::own);
+    CHECK(parsed({"--messages", "own"}).messages == Messages::own);
+    CHECK(parsed({"--messages", "reference"}).messages == Messages::reference);
+    CHECK_THROWS_AS(parsed({"--messages", "fewer"}), WrongUse);
+}
+
 TEST_CASE("shares cover all in order and differ by one at most") {
     for (const std::int64_t total : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1} << 44}) {
         for (const int parts : {1, 2, 3, 1024}) {

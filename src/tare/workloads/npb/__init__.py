@@ -5,7 +5,9 @@ In: an instance's processors and memory. Out: the kernel's launch, and its line 
 Bailey et al., "The NAS Parallel Benchmarks 2.0", NAS-95-020; NPB 3.4 for classes and counts; docs/npb.md.
 """
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
@@ -13,7 +15,7 @@ from tare.records import Direction, Sample
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.code_path import NATURAL, PINNED, Variants, common_flags
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
-from tare.workloads.npb.problems import Benchmark, ProblemClass, check_fits, expected_s
+from tare.workloads.npb.problems import AS_REFERENCE, Benchmark, ProblemClass, check_fits, expected_s
 from tare.workloads.npb.result import Result, parse_result
 
 _V3 = frozenset({"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"})
@@ -30,6 +32,17 @@ class NpbOptions(mpi_job.HybridOptions):
     problem_class: ProblemClass = "A"
     simd: Literal["pinned", "natural", "plain", "avx2", "avx512"] = "pinned"
     """``pinned`` to the widest vectors that all environments have, ``natural`` (the widest in the node), or named."""
+    messages: Literal["own", "reference"] = "own"
+    """``own``: the fewest that the algorithm needs; ``reference``: as many and as large as the published MPI program's."""
+
+    @model_validator(mode="after")
+    def _can_send(self) -> Self:
+        if self.messages == "reference" and self.benchmark not in AS_REFERENCE:
+            able = ", ".join(sorted(AS_REFERENCE)) or "none"
+            raise ValueError(
+                f"messages: {self.benchmark} cannot send the reference's messages (able: {able}); leave it out"
+            )
+        return self
 
 
 class Npb(WorkloadKind):
@@ -54,6 +67,7 @@ class Npb(WorkloadKind):
             _simd(chosen, shape),
             "--threads",
             str(chosen.threads),
+            *(() if chosen.messages == "own" else ("--messages", chosen.messages)),
         )
         ranks = mpi.hybrid(shape, chosen.threads)
         return Job(
@@ -75,6 +89,10 @@ class Npb(WorkloadKind):
         if chosen.threads != result.threads:
             raise WrongOutput(
                 f"{chosen.threads} threads were asked, {result.threads} ran", excerpt.tail(output.stdout)
+            )
+        if chosen.messages != result.messages:
+            raise WrongOutput(
+                f"{chosen.messages} messages were asked, {result.messages} were sent", excerpt.tail(output.stdout)
             )
         return [
             Sample(
@@ -122,6 +140,7 @@ def _run_facts(result: Result) -> dict[str, str]:
         "npb vector code": excerpt.printable(result.simd),
         "npb ranks": f"{result.active_ranks} of {result.ranks} take part",
         "npb threads of each rank": str(result.threads),
+        "npb messages": excerpt.printable(result.messages),
         "npb operation": excerpt.printable(result.operation),
         "npb follows": excerpt.printable(result.follows),
     }

@@ -39,6 +39,8 @@ class Result(_NpbRead):
     active_ranks: Annotated[int, Field(gt=0)]
     threads: Annotated[int, Field(gt=0)]
     """Threads per rank."""
+    messages: str = "own"
+    """Programs before 2026-11-26 have no others."""
     wall_s: _Positive
     million_operations_per_s: _Positive
     operation: str
