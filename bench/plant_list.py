@@ -137,15 +137,16 @@ for turn in range(6):
 """Huge pages are asked for, as most kernels give none unasked."""
 _FIRST_TOUCHES = """
 import mmap, sys
-size = 32 << 20
+size = 128 << 20
 for line in sys.stdin:
     with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
         memory.madvise(mmap.MADV_HUGEPAGE)
         memory[::4096] = bytes(size // 4096)
     print("touched", flush=True)
 """
+"""Beyond all caches, where it matters who touched the same pages before."""
 _TOUCHES = Reference(
-    operation="first touching 32 MiB", program=("python3", "-c", _FIRST_TOUCHES), operations=1
+    operation="first touching 128 MiB", program=("python3", "-c", _FIRST_TOUCHES), operations=1
 )
 _FULL_SHM = """
 for turn in 1 2 3 4 5 6; do
