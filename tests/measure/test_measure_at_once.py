@@ -22,7 +22,9 @@ def test_each_is_begun_before_it_ends_and_the_results_keep_the_order(count: int,
         assert in_two_steps(begun.add, end, range(count)) == [(item, True) for item in range(count)]
 
 
-def test_a_thread_begins_all_that_it_has_before_it_waits_for_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_begins_all_that_it_has_before_it_waits_for_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(at_once, "_FEW_THREADS", 1)
     done: list[str] = []
     in_two_steps(lambda item: done.append(f"begin {item}"), lambda item: done.append(f"end {item}"), [1, 2])

@@ -27,6 +27,8 @@ from tare.nodes.record import LONGEST_RECORD_BYTE, RECORD, make_node_folder, par
 
 _KEEPER = "keeper"
 _TAKE_LIMIT_S = 60.0
+_LOOKS = 10
+_LOOK_S = 0.01
 _OUR_PROGRAM = b"tare/far/start.py"
 
 
@@ -92,11 +94,11 @@ def _is_stopped(record: Path) -> bool:
 
 
 def _write_down(spec: NodeSpec) -> int:
-    """The record's lock, taken before anything is written to it."""
+    """The record's lock, taken before anything is written to it; shared, as tools that leave a daemon take it too."""
     directory = spec.directory
     make_node_folder(directory)
-    held = lock(directory / RECORD, fcntl.LOCK_EX, os.O_CREAT)
-    if held is None:
+    held = lock(directory / RECORD, fcntl.LOCK_SH, os.O_CREAT)
+    if held is None or not os.fstat(held).st_nlink:
         raise NodeError(f"{directory} is being removed as a leftover; try again")
     (directory / _KEEPER).write_text(str(os.getpid()))
     os.pwrite(held, record_text(spec).encode(), 0)
@@ -179,8 +181,16 @@ def _refuse_other_runs(state: Path, name: str) -> None:
     for record in (state / "nodes").glob(f"*/{RECORD}"):
         if record.parent.name.rpartition("-")[0] == run:
             continue
-        held = _held(record, fcntl.LOCK_SH)
+        if _is_kept(record):
+            raise NodeError(f"another run is measuring here (node {record.parent.name}); wait for it")
+
+
+def _is_kept(record: Path) -> bool:
+    """Whether a keeper holds it, and not just another one that looks as well at this moment."""
+    for _ in range(_LOOKS):
+        held = _held(record, fcntl.LOCK_EX)
         if held is not None:
             os.close(held)
-        elif record.exists():
-            raise NodeError(f"another run is measuring here (node {record.parent.name}); wait for it")
+            return False
+        time.sleep(_LOOK_S)
+    return record.exists()

@@ -92,7 +92,8 @@ class Npb(WorkloadKind):
             )
         if chosen.messages != result.messages:
             raise WrongOutput(
-                f"{chosen.messages} messages were asked, {result.messages} were sent", excerpt.tail(output.stdout)
+                f"{chosen.messages} messages were asked, {result.messages} were sent",
+                excerpt.tail(output.stdout),
             )
         return [
             Sample(
