@@ -322,14 +322,14 @@ class Provider(Protocol):
         """Prepare once before a campaign: for technologies that must import the image. Most need nothing."""
         return
 
-    def begin_start(self, spec: NodeSpec) -> None:  # noqa: B027, ARG002 - for those who can
+    def begin_start(self, spec: NodeSpec) -> None:  # noqa: ARG002 - for those who can
         """Begin what ``start`` then waits for, so that the starts of many nodes go on at the same time.
 
         Raises as ``start`` does; ``stop`` undoes it.
         """
         return
 
-    def begin_stop(self, spec: NodeSpec) -> None:  # noqa: B027, ARG002 - for those who can
+    def begin_stop(self, spec: NodeSpec) -> None:  # noqa: ARG002 - for those who can
         """Begin what ``stop`` then waits for; never raises ``NodeError``."""
         return
 

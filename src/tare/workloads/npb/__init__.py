@@ -33,7 +33,7 @@ class NpbOptions(mpi_job.HybridOptions):
     simd: Literal["pinned", "natural", "plain", "avx2", "avx512"] = "pinned"
     """``pinned`` to the widest vectors that all environments have, ``natural`` (the widest in the node), or named."""
     messages: Literal["own", "reference"] = "own"
-    """``own``: the fewest that the algorithm needs; ``reference``: as many and as large as the published MPI program's."""
+    """``own``: the fewest that the algorithm needs; ``reference``: as the published MPI program sends them."""
 
     @model_validator(mode="after")
     def _can_send(self) -> Self:
