@@ -53,7 +53,7 @@ def test_a_run_of_something_else_or_without_its_proof_is_wrong(
 
 
 def test_messages_of_another_kind_than_asked_are_wrong() -> None:
-    with pytest.raises(WrongOutput, match="own messages were asked, reference messages were sent"):
+    with pytest.raises(WrongOutput, match="own messages were asked, reference were sent"):
         Npb().samples(EP, changed(messages="reference"))
 
 

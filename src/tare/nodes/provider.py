@@ -271,8 +271,7 @@ class Provider(Protocol):
     """Whether the technology insists on making the network namespace, which then gets the node's link after
     ``start``; else the node joins the namespace made for it."""
     starts_at_once: bool = False
-    """Whether all nodes of a trial are started, looked at and stopped at the same time:
-    so for nodes on other hosts, where a start here is the wait for one there."""
+    """Whether a trial's nodes start and stop at the same time: on other hosts, where a start is a wait here."""
     takes_tap: bool = False
     """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
     (``NodeNetwork.tap``), instead of in the node's own namespace."""
@@ -322,16 +321,11 @@ class Provider(Protocol):
         """Prepare once before a campaign: for technologies that must import the image. Most need nothing."""
         return
 
-    def begin_start(self, spec: NodeSpec) -> None:  # noqa: ARG002 - for those who can
-        """Begin what ``start`` then waits for, so that the starts of many nodes go on at the same time.
+    def begin_start(self, spec: NodeSpec) -> None:
+        """Begin what ``start`` then waits for, before any of many is waited for; raises as it, ``stop`` undoes it."""
 
-        Raises as ``start`` does; ``stop`` undoes it.
-        """
-        return
-
-    def begin_stop(self, spec: NodeSpec) -> None:  # noqa: ARG002 - for those who can
-        """Begin what ``stop`` then waits for; never raises ``NodeError``."""
-        return
+    def begin_stop(self, spec: NodeSpec) -> None:
+        """Begin what ``stop`` then waits for, and leave its failure to it."""
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:  # noqa: ARG002 - for those who know
         """Which of these CPU flags of the host, spelled as in /proc/cpuinfo, its nodes' processors lack.
