@@ -55,6 +55,19 @@ struct AddOperator {
     void (*to_row)(const StencilRow& row, const Weights& weights);
 };
 
+/// The operators on a row of a block: its neighbours in x are ghosts, one before the row and one after it.
+struct BlockFunctions {
+    /// result = base + operator(centre), as in `Functions`.
+    void (*add_without_faces)(const StencilRow& row, const Weights& weights);
+    void (*add_without_corners)(const StencilRow& row, const Weights& weights);
+    /// Fine places from `first` to before `end`, from the four coarse rows around them: fine place 2x lies on
+    /// coarse place x.
+    void (*prolong)(const double* const (&coarse)[4], double* fine, int first, int end);
+    void (*add_prolonged)(const double* const (&coarse)[4], double* fine, int first, int end);
+    /// `length` coarse places; weights as in `Functions`.
+    void (*restrict_to)(double* coarse, const NineRows& fine, int length);
+};
+
 struct Functions {
     /// For an operator whose `face` weight is 0, such as the Laplacian.
     AddOperator add_without_faces;
@@ -69,6 +82,7 @@ struct Functions {
     /// weighting, times 4 for the coarse grid's spacing).
     void (*restrict_to)(double* coarse, int coarse_length, const NineRows& fine, int length);
     double (*sum_of_squares)(const double* row, int length);
+    BlockFunctions blocks;
 };
 
 // NOLINTEND(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)

@@ -3,6 +3,7 @@
 // what neighbours in x share is moved along in registers.
 #include <cstddef>
 
+#include "npb/mg/block_rows.hpp"
 #include "npb/mg/transfer.hpp"
 #include "npb/mg/vectors.hpp"
 
@@ -161,7 +162,8 @@ Functions functions() {
         .prolong = prolong,
         .add_prolonged = add_prolonged,
         .restrict_to = restrict_to,
-        .sum_of_squares = sum_of_squares};
+        .sum_of_squares = sum_of_squares,
+        .blocks = block_functions()};
 }
 
 }  // namespace tare::npb::mg::TARE_NPB_SIMD

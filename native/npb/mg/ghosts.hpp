@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include "npb/common/buffer.hpp"
+#include "npb/common/world.hpp"
+#include "npb/mg/block.hpp"
+#include "npb/mg/block_field.hpp"
+
+namespace tare::npb::mg {
+
+/// Fills ghosts by messages: one face in each direction of each axis, axis after axis, so that the later
+/// faces carry the earlier axes' ghosts to edges and corners. With more than one rank also an axis that is
+/// not cut sends: to itself.
+class Ghosts {
+  public:
+    /// For blocks of up to the finest grid's.
+    Ghosts(const World& active, const Cut& cut, const Block& finest);
+
+    /// All ranks that have points of the field's grid, together.
+    void exchange(BlockField& field);
+    /// Gives the points around them to ranks without points of this grid that have some of the finer one:
+    /// `finer` is their block of it. All ranks with points there, together.
+    void give_to_finer(BlockField& field, const Block& finer);
+
+  private:
+    void exchange_axis(BlockField& field, Axis axis);
+    void copy_axis(BlockField& field, Axis axis);
+    void give_axis(BlockField& field, Axis axis, int distance);
+    void take_axis(BlockField& field, Axis axis, int distance);
+    void send(const Buffer<double>& face, int size, int rank, int tag) const;
+
+    World world_;
+    Cut cut_;
+    Buffer<double> sent_;
+    Buffer<double> from_before_;
+    Buffer<double> from_after_;
+};
+
+}  // namespace tare::npb::mg
