@@ -126,6 +126,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{.name = "MG", .settings = settings, .run = run};
+const Kernel kernel{.name = "MG", .settings = settings, .run = run, .has_reference_messages = true};
 
 }  // namespace tare::npb::mg
