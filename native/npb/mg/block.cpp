@@ -9,7 +9,7 @@ namespace tare::npb::mg {
 namespace {
 
 /// How often the ranks are halved before each is alone.
-int halvings_of(int ranks) { return std::bit_width(static_cast<unsigned>(ranks)) - 1; }
+int halvings_of(int ranks) { return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1; }
 
 /// Of `total` halvings those along an axis: z is first to be cut, x last.
 int halvings_along(Axis axis, int total) {
@@ -31,7 +31,7 @@ Cut::Cut(const World& active) {
     for (const Axis axis : axes) {
         const int ranks = 1 << halvings_along(axis, halvings_of(active.ranks));
         ranks_.at(axis) = ranks;
-        place_.at(axis) = left % ranks;
+        place_.at(axis) = ranks - 1 - left % ranks;
         left /= ranks;
     }
 }
@@ -45,8 +45,9 @@ int Cut::neighbour(Axis axis, int distance) const {
     int rank = 0;
     int ranks_before = 1;
     for (const Axis each : axes) {
-        const int here = each == axis ? (place(each) + distance + ranks(each)) % ranks(each) : place(each);
-        rank += here * ranks_before;
+        const int moved = each == axis ? distance : 0;
+        const int here = (place(each) + moved + ranks(each)) % ranks(each);
+        rank += (ranks(each) - 1 - here) * ranks_before;
         ranks_before *= ranks(each);
     }
     return rank;

@@ -14,7 +14,9 @@ enum Axis : std::size_t { x_axis, y_axis, z_axis };
 constexpr std::array axes{x_axis, y_axis, z_axis};
 
 /// The cube of ranks that cuts every grid into blocks: a power of two along each axis, as near to each other
-/// as they can be, z before y before x. Ranks are counted along x first.
+/// as they can be, z before y before x. Ranks are counted along x first, in each axis from its end: the ranks
+/// that have no points of a coarse grid are then the reference's, whose coarse points lie on odd places (here
+/// on even ones).
 class Cut {
   public:
     /// `active` has as many ranks as `ranks_of` gives.

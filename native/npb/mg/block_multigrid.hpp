@@ -55,6 +55,10 @@ class BlockMultigrid {
     void take_residual(std::size_t level);
     void smooth(std::size_t level);
     double norm();
+    double sum_of_squares();
+    double largest_residual();
+    template <typename Work>
+    void each_residual_row(int thread, const Work& work);
 
     [[nodiscard]] Team& team_of(std::size_t level);
     template <typename Work>

@@ -10,8 +10,6 @@ namespace {
 /// Points whose sums stay in the first cache.
 constexpr int piece = 256;
 
-enum class Lacks { faces, corners };
-
 /// The points around one in its plane of constant x, by their distance.
 struct Sums {
     double faces[piece + 2];
@@ -22,10 +20,12 @@ struct Sums {
 [[gnu::always_inline]] inline void sum_around(const NineRows& rows, int first, int count, Sums& sums) {
     for (int at = 0; at < count; ++at) {
         const int place = first - 1 + at;
-        sums.faces[at] =
+        const double faces =
             (rows.row[1][place] + rows.row[7][place]) + (rows.row[3][place] + rows.row[5][place]);
-        sums.diagonals[at] =
+        const double diagonals =
             (rows.row[0][place] + rows.row[2][place]) + (rows.row[6][place] + rows.row[8][place]);
+        sums.faces[at] = faces;
+        sums.diagonals[at] = diagonals;
     }
 }
 
@@ -60,7 +60,7 @@ void add_operator(const StencilRow& row, const Weights& weights) {
     }
 }
 
-[[gnu::always_inline]] inline double mean(const double* const (&rows)[4], int place) {
+[[gnu::always_inline]] inline double mean_of_four(const double* const (&rows)[4], int place) {
     constexpr double quarter = 0.25;
     return quarter * ((rows[0][place] + rows[1][place]) + (rows[2][place] + rows[3][place]));
 }
@@ -73,7 +73,8 @@ template <bool adds>
 template <bool adds>
 [[gnu::always_inline]] inline void prolong_point(const double* const (&coarse)[4], double* fine, int place) {
     constexpr double half = 0.5;
-    put<adds>(fine[place], half * (mean(coarse, place >> 1) + mean(coarse, (place + 1) >> 1)));
+    put<adds>(fine[place],
+              half * (mean_of_four(coarse, place >> 1) + mean_of_four(coarse, (place + 1) >> 1)));
 }
 
 template <bool adds>
@@ -86,9 +87,10 @@ void prolong(const double* const (&coarse)[4], double* fine, int first, int end)
     const int pairs = (end - place) / 2;
     const int coarse_first = place >> 1;
     for (int pair = coarse_first; pair < coarse_first + pairs; ++pair) {
-        const double here = mean(coarse, pair);
-        put<adds>(fine[2 * pair], here);
-        put<adds>(fine[2 * pair + 1], half * (here + mean(coarse, pair + 1)));
+        const double here = mean_of_four(coarse, pair);
+        double* const two = fine + pair + pair;
+        put<adds>(two[0], here);
+        put<adds>(two[1], half * (here + mean_of_four(coarse, pair + 1)));
     }
     if (place + 2 * pairs < end) {
         prolong_point<adds>(coarse, fine, place + 2 * pairs);
@@ -99,7 +101,7 @@ void prolong(const double* const (&coarse)[4], double* fine, int first, int end)
                                                   int count) {
     constexpr double half = 0.5;
     constexpr double quarter = 0.25;
-    double weighted[2 * piece + 1];  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+    double weighted[2 * piece + 1]{};
     for (int at = 0; at < 2 * count + 1; ++at) {
         const int place = 2 * first - 1 + at;
         const double faces =
@@ -109,8 +111,8 @@ void prolong(const double* const (&coarse)[4], double* fine, int first, int end)
         weighted[at] = fine.row[4][place] + half * faces + quarter * corners;
     }
     for (int at = 0; at < count; ++at) {
-        coarse[first + at] =
-            half * weighted[2 * at + 1] + quarter * (weighted[2 * at] + weighted[2 * at + 2]);
+        const double* const three = weighted + at + at;
+        coarse[first + at] = half * three[1] + quarter * (three[0] + three[2]);
     }
 }
 
@@ -121,6 +123,15 @@ void restrict_to(double* coarse, const NineRows& fine, int length) {
     }
 }
 
+double largest(const double* row, int length) {
+    double most = 0;
+    for (int place = 0; place < length; ++place) {
+        const double here = row[place] < 0 ? -row[place] : row[place];
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
 }  // namespace
 
 BlockFunctions block_functions() {
@@ -128,7 +139,8 @@ BlockFunctions block_functions() {
             .add_without_corners = add_operator<Lacks::corners>,
             .prolong = prolong<false>,
             .add_prolonged = prolong<true>,
-            .restrict_to = restrict_to};
+            .restrict_to = restrict_to,
+            .largest = largest};
 }
 
 }  // namespace tare::npb::mg::TARE_NPB_SIMD

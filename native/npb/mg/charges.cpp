@@ -58,6 +58,22 @@ class FirstTen {
         std::copy_n(all.begin(), charges_of_a_sign, draws_.begin());
     }
 
+    /// The same in the reference's messages: for each of the ten, `best` of all ranks' numbers, then its
+    /// place.
+    void merge_in_turn(const World& active, MPI_Op best) {
+        std::array<Draw, charges_of_a_sign> merged{};
+        std::size_t next = 0;
+        for (Draw& draw : merged) {
+            std::uint64_t state = draws_[next].state;
+            MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_UINT64_T, best, active.communicator);
+            if (state == draws_[next].state) {
+                draw = draws_[next++];
+            }
+            MPI_Allreduce(MPI_IN_PLACE, &draw, 2, MPI_UINT64_T, MPI_MAX, active.communicator);
+        }
+        draws_ = merged;
+    }
+
     void add_all(const FirstTen& other) {
         for (const Draw& draw : other.draws_) {
             add(draw);
@@ -155,8 +171,8 @@ void place_charges(BlockField& right_side, const World& active, Team& team) {
     const Share<int>& y = block.span(y_axis).points;
     const Share<int>& z = block.span(z_axis).points;
     Extremes extremes = own_extremes(points_of(block.edge()), active, team);
-    extremes.largest.merge(active);
-    extremes.smallest.merge(active);
+    extremes.largest.merge_in_turn(active, MPI_MAX);
+    extremes.smallest.merge_in_turn(active, MPI_MIN);
     right_side.set_zero(team);
     each_charge(extremes, block.edge(), [&](const Point& point, double charge) {
         if (z.has(point.z) && y.has(point.y) && x.has(point.x)) {

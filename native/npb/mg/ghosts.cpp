@@ -20,26 +20,15 @@ struct Extent {
     int end;
 };
 
-/// A face across `axis`: it includes the ghosts of the axes before.
-struct Face {
+/// Some of a block's points, which one message carries.
+struct Slab {
     BlockField* field;
-    Axis axis;
-    int place;
+    std::array<Extent, axes.size()> extents{};
 
-    [[nodiscard]] Extent extent(Axis other) const {
-        if (other == axis) {
-            return {.first = place, .end = place + 1};
-        }
-        const int ghosts = other < axis ? 1 : 0;
-        return {.first = -ghosts, .end = field->block().count(other) + ghosts};
-    }
-
-    /// Calls `work` with each row's part of the face: its first value and how many.
+    /// Calls `work` with each row's part: its first value and how many.
     template <typename Work>
     void each_part(const Work& work) const {
-        const Extent x = extent(x_axis);
-        const Extent y = extent(y_axis);
-        const Extent z = extent(z_axis);
+        const auto& [x, y, z] = extents;
         for (int plane = z.first; plane < z.end; ++plane) {
             for (int row = y.first; row < y.end; ++row) {
                 work(field->row(plane, row) + x.first, x.end - x.first);
@@ -63,14 +52,34 @@ struct Face {
     }
 };
 
-/// The largest face with its ghosts.
-std::size_t face_size(const Block& block) {
+/// Layers across an axis, with the ghosts of all other axes.
+Slab layers(BlockField& field, Axis axis, Extent along) {
+    Slab slab{.field = &field};
+    for (const Axis each : axes) {
+        slab.extents.at(each) =
+            each == axis ? along : Extent{.first = -1, .end = field.block().count(each) + 1};
+    }
+    return slab;
+}
+
+/// One layer across an axis, with the ghosts of the axes before it.
+Slab face(BlockField& field, Axis axis, int place) {
+    Slab slab = layers(field, axis, {.first = place, .end = place + 1});
+    for (std::size_t later = axis + 1; later < axes.size(); ++later) {
+        Extent& extent = slab.extents.at(later);
+        extent = {.first = extent.first + 1, .end = extent.end - 1};
+    }
+    return slab;
+}
+
+/// Two of the largest layers.
+std::size_t slab_size(const Block& block) {
     std::array<std::size_t, axes.size()> counts{};
     for (const Axis axis : axes) {
         counts.at(axis) = static_cast<std::size_t>(block.count(axis)) + 2;
     }
     std::ranges::sort(counts);
-    return counts[1] * counts[2];
+    return 2 * counts[1] * counts[2];
 }
 
 }  // namespace
@@ -78,9 +87,9 @@ std::size_t face_size(const Block& block) {
 Ghosts::Ghosts(const World& active, const Cut& cut, const Block& finest)
     : world_{active},
       cut_{cut},
-      sent_{face_size(finest)},
-      from_before_{face_size(finest)},
-      from_after_{face_size(finest)} {}
+      sent_{slab_size(finest)},
+      from_before_{slab_size(finest)},
+      from_after_{slab_size(finest)} {}
 
 void Ghosts::exchange(BlockField& field) {
     for (const Axis axis : axes) {
@@ -94,10 +103,10 @@ void Ghosts::exchange(BlockField& field) {
 
 void Ghosts::copy_axis(BlockField& field, Axis axis) {
     const int count = field.block().count(axis);
-    Face{&field, axis, 0}.pack(sent_);
-    Face{&field, axis, count}.unpack(sent_);
-    Face{&field, axis, count - 1}.pack(sent_);
-    Face{&field, axis, -1}.unpack(sent_);
+    face(field, axis, 0).pack(sent_);
+    face(field, axis, count).unpack(sent_);
+    face(field, axis, count - 1).pack(sent_);
+    face(field, axis, -1).unpack(sent_);
 }
 
 void Ghosts::exchange_axis(BlockField& field, Axis axis) {
@@ -110,45 +119,48 @@ void Ghosts::exchange_axis(BlockField& field, Axis axis) {
               requests.data());
     MPI_Irecv(from_after_.data(), most, MPI_DOUBLE, after, tag_of(axis, backwards), world_.communicator,
               &requests[1]);
-    send(sent_, Face{&field, axis, span.points.count - 1}.pack(sent_), after, tag_of(axis, forwards));
-    send(sent_, Face{&field, axis, 0}.pack(sent_), before, tag_of(axis, backwards));
+    send(face(field, axis, span.points.count - 1).pack(sent_), after, tag_of(axis, forwards));
+    send(face(field, axis, 0).pack(sent_), before, tag_of(axis, backwards));
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    Face{&field, axis, -1}.unpack(from_before_);
-    Face{&field, axis, span.points.count}.unpack(from_after_);
+    face(field, axis, -1).unpack(from_before_);
+    face(field, axis, span.points.count).unpack(from_after_);
 }
 
-void Ghosts::give_to_finer(BlockField& field, const Block& finer) {
+void Ghosts::complete(BlockField& field, const Block& coarser) {
     for (const Axis axis : axes) {
-        const Span& span = field.block().span(axis);
-        if (span.stride == finer.span(axis).stride) {
+        const int distance = field.block().span(axis).stride;
+        if (coarser.span(axis).stride == distance) {
             continue;
         }
-        if (span.points.count > 0) {
-            give_axis(field, axis, finer.span(axis).stride);
+        if (coarser.count(axis) > 0) {
+            give(field, axis, distance);
         } else {
-            take_axis(field, axis, finer.span(axis).stride);
+            take(field, axis, distance);
         }
     }
 }
 
-void Ghosts::give_axis(BlockField& field, Axis axis, int distance) {
-    const int size = Face{&field, axis, 0}.pack(sent_);
-    send(sent_, size, cut_.neighbour(axis, distance), tag_of(axis, forwards));
-    send(sent_, size, cut_.neighbour(axis, -distance), tag_of(axis, backwards));
+/// The rank before has this block's ghost there, the rank after its own point at the other.
+void Ghosts::give(BlockField& field, Axis axis, int distance) {
+    const int after = cut_.neighbour(axis, distance);
+    const int before = cut_.neighbour(axis, -distance);
+    send(layers(field, axis, {.first = 0, .end = 1}).pack(sent_), after, tag_of(axis, forwards));
+    send(layers(field, axis, {.first = -1, .end = 1}).pack(sent_), before, tag_of(axis, backwards));
 }
 
-void Ghosts::take_axis(BlockField& field, Axis axis, int distance) {
-    const auto most = static_cast<int>(from_before_.size());
-    MPI_Recv(from_before_.data(), most, MPI_DOUBLE, cut_.neighbour(axis, -distance), tag_of(axis, forwards),
-             world_.communicator, MPI_STATUS_IGNORE);
-    Face{&field, axis, -1}.unpack(from_before_);
-    MPI_Recv(from_after_.data(), most, MPI_DOUBLE, cut_.neighbour(axis, distance), tag_of(axis, backwards),
-             world_.communicator, MPI_STATUS_IGNORE);
-    Face{&field, axis, 0}.unpack(from_after_);
+void Ghosts::take(BlockField& field, Axis axis, int distance) {
+    const auto receive = [&](Buffer<double>& into, int rank, Way way) {
+        MPI_Recv(into.data(), static_cast<int>(into.size()), MPI_DOUBLE, rank, tag_of(axis, way),
+                 world_.communicator, MPI_STATUS_IGNORE);
+    };
+    receive(from_before_, cut_.neighbour(axis, -distance), forwards);
+    layers(field, axis, {.first = -1, .end = 0}).unpack(from_before_);
+    receive(from_after_, cut_.neighbour(axis, distance), backwards);
+    layers(field, axis, {.first = 0, .end = 2}).unpack(from_after_);
 }
 
-void Ghosts::send(const Buffer<double>& face, int size, int rank, int tag) const {
-    MPI_Send(face.data(), size, MPI_DOUBLE, rank, tag, world_.communicator);
+void Ghosts::send(int size, int rank, int tag) const {
+    MPI_Send(sent_.data(), size, MPI_DOUBLE, rank, tag, world_.communicator);
 }
 
 }  // namespace tare::npb::mg

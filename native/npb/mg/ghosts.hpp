@@ -20,16 +20,17 @@ class Ghosts {
 
     /// All ranks that have points of the field's grid, together.
     void exchange(BlockField& field);
-    /// Gives the points around them to ranks without points of this grid that have some of the finer one:
-    /// `finer` is their block of it. All ranks with points there, together.
-    void give_to_finer(BlockField& field, const Block& finer);
+    /// After a prolongation, which only ranks with points of the coarser grid can do: they give the others,
+    /// axis after axis, what these have of the finer grid. `coarser` is this rank's block there. All ranks
+    /// with points of the field's grid, together.
+    void complete(BlockField& field, const Block& coarser);
 
   private:
     void exchange_axis(BlockField& field, Axis axis);
     void copy_axis(BlockField& field, Axis axis);
-    void give_axis(BlockField& field, Axis axis, int distance);
-    void take_axis(BlockField& field, Axis axis, int distance);
-    void send(const Buffer<double>& face, int size, int rank, int tag) const;
+    void give(BlockField& field, Axis axis, int distance);
+    void take(BlockField& field, Axis axis, int distance);
+    void send(int size, int rank, int tag) const;
 
     World world_;
     Cut cut_;

@@ -20,6 +20,9 @@ struct Weights {
     double corner;
 };
 
+/// The weight of an operator that is 0.
+enum class Lacks { faces, corners };
+
 /// Consecutive rows of one plane to work out, with the rows around them. Rows that follow each other in y do
 /// so in memory, in all five places.
 struct StencilRows {
@@ -66,6 +69,8 @@ struct BlockFunctions {
     void (*add_prolonged)(const double* const (&coarse)[4], double* fine, int first, int end);
     /// `length` coarse places; weights as in `Functions`.
     void (*restrict_to)(double* coarse, const NineRows& fine, int length);
+    /// The largest absolute value.
+    double (*largest)(const double* row, int length);
 };
 
 struct Functions {

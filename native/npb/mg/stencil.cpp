@@ -15,8 +15,6 @@ namespace {
 /// processors foresee.
 constexpr int side_by_side = 2;
 
-enum class Lacks { faces, corners };
-
 /// At one vector of places of each row: the part of the result that needs no neighbour in x, and what each
 /// place gives to both of its neighbours in x.
 template <int rows>
