@@ -140,7 +140,7 @@ void Ghosts::complete(BlockField& field, const Block& coarser) {
     }
 }
 
-/// The rank before has this block's ghost there, the rank after its own point at the other.
+/// To the rank before its own point, a ghost here, and its ghost, a point here; to the rank after its other ghost.
 void Ghosts::give(BlockField& field, Axis axis, int distance) {
     const int after = cut_.neighbour(axis, distance);
     const int before = cut_.neighbour(axis, -distance);
