@@ -140,7 +140,8 @@ void Ghosts::complete(BlockField& field, const Block& coarser) {
     }
 }
 
-/// To the rank before its own point, a ghost here, and its ghost, a point here; to the rank after its other ghost.
+/// To the rank before its own point, a ghost here, and its ghost, a point here; to the rank after its other
+/// ghost.
 void Ghosts::give(BlockField& field, Axis axis, int distance) {
     const int after = cut_.neighbour(axis, distance);
     const int before = cut_.neighbour(axis, -distance);
