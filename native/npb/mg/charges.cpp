@@ -58,6 +58,22 @@ class FirstTen {
         std::copy_n(all.begin(), charges_of_a_sign, draws_.begin());
     }
 
+    /// The same in the reference's messages: for each of the ten, `best` of all ranks' numbers, then its
+    /// place.
+    void merge_in_turn(const World& active, MPI_Op best) {
+        std::array<Draw, charges_of_a_sign> merged{};
+        std::size_t next = 0;
+        for (Draw& draw : merged) {
+            std::uint64_t state = draws_[next].state;
+            MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_UINT64_T, best, active.communicator);
+            if (state == draws_[next].state) {
+                draw = draws_[next++];
+            }
+            MPI_Allreduce(MPI_IN_PLACE, &draw, 2, MPI_UINT64_T, MPI_MAX, active.communicator);
+        }
+        draws_ = merged;
+    }
+
     void add_all(const FirstTen& other) {
         for (const Draw& draw : other.draws_) {
             add(draw);
@@ -103,31 +119,66 @@ Extremes own_extremes(std::uint64_t places, const World& active, Team& team) {
     return found;
 }
 
-void place_each(std::span<const Draw> draws, double charge, const Grid& grid, const Share<int>& planes) {
-    const auto edge = static_cast<std::uint64_t>(grid.edge);
-    const auto shifted = [&](std::uint64_t place) {
-        return static_cast<std::ptrdiff_t>((place + shift) % edge);
-    };
-    for (const Draw& draw : draws) {
-        const auto plane = static_cast<int>(shifted(draw.place / edge / edge));
-        if (planes.has(plane)) {
-            const auto row = static_cast<int>(shifted(draw.place / edge % edge));
-            *(grid.row(plane - planes.first, row) + shifted(draw.place % edge)) = charge;
-        }
+/// A point of the grid, from 0 on along each axis.
+struct Point {
+    int z;
+    int y;
+    int x;
+};
+
+Point point_of(const Draw& draw, int edge) {
+    const auto length = static_cast<std::uint64_t>(edge);
+    const auto shifted = [&](std::uint64_t place) { return static_cast<int>((place + shift) % length); };
+    return {.z = shifted(draw.place / length / length),
+            .y = shifted(draw.place / length % length),
+            .x = shifted(draw.place % length)};
+}
+
+/// Calls `put(point, charge)` for each charge of the grid.
+template <typename Put>
+void each_charge(const Extremes& extremes, int edge, const Put& put) {
+    for (const Draw& draw : extremes.largest.draws()) {
+        put(point_of(draw, edge), 1.0);
     }
+    for (const Draw& draw : extremes.smallest.draws()) {
+        put(point_of(draw, edge), -1.0);
+    }
+}
+
+std::uint64_t points_of(int edge) {
+    const auto length = static_cast<std::uint64_t>(edge);
+    return length * length * length;
 }
 
 }  // namespace
 
 void place_charges(Field& right_side, const Share<int>& planes, const World& active, Team& team) {
     const Grid grid = right_side.grid();
-    const auto edge = static_cast<std::uint64_t>(grid.edge);
-    Extremes extremes = own_extremes(edge * edge * edge, active, team);
+    Extremes extremes = own_extremes(points_of(grid.edge), active, team);
     extremes.largest.merge(active);
     extremes.smallest.merge(active);
     right_side.set_zero(team);
-    place_each(extremes.largest.draws(), 1.0, grid, planes);
-    place_each(extremes.smallest.draws(), -1.0, grid, planes);
+    each_charge(extremes, grid.edge, [&](const Point& point, double charge) {
+        if (planes.has(point.z)) {
+            *(grid.row(point.z - planes.first, point.y) + point.x) = charge;
+        }
+    });
+}
+
+void place_charges(BlockField& right_side, const World& active, Team& team) {
+    const Block& block = right_side.block();
+    const Share<int>& x = block.span(x_axis).points;
+    const Share<int>& y = block.span(y_axis).points;
+    const Share<int>& z = block.span(z_axis).points;
+    Extremes extremes = own_extremes(points_of(block.edge()), active, team);
+    extremes.largest.merge_in_turn(active, MPI_MAX);
+    extremes.smallest.merge_in_turn(active, MPI_MIN);
+    right_side.set_zero(team);
+    each_charge(extremes, block.edge(), [&](const Point& point, double charge) {
+        if (z.has(point.z) && y.has(point.y) && x.has(point.x)) {
+            *(right_side.row(point.z - z.first, point.y - y.first) + (point.x - x.first)) = charge;
+        }
+    });
 }
 
 }  // namespace tare::npb::mg

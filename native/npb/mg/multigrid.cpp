@@ -11,10 +11,6 @@ namespace tare::npb::mg {
 
 namespace {
 
-constexpr int coarsest_edge = 2;
-/// Grids up to this edge are worked on by one thread.
-constexpr int largest_edge_of_one_thread = 32;
-
 /// The planes of a coarser grid that lie in a finer grid's, counted from its first.
 Grid under(Field& coarser, const Level& level) {
     return coarser.grid().from(level.own.first - level.planes.first);

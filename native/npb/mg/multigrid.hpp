@@ -11,6 +11,10 @@
 
 namespace tare::npb::mg {
 
+constexpr int coarsest_edge = 2;
+/// Grids up to this edge are worked on by one thread.
+constexpr int largest_edge_of_one_thread = 32;
+
 /// The parts of the timed region.
 enum class Part { finest, coarser, borders, reduce };
 using Times = Phases<Part, 4>;

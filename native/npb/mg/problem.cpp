@@ -8,6 +8,7 @@
 
 #include "npb/common/team.hpp"
 #include "npb/common/timing.hpp"
+#include "npb/mg/block_multigrid.hpp"
 #include "npb/mg/charges.hpp"
 #include "npb/mg/multigrid.hpp"
 #include "npb/mg/verify.hpp"
@@ -44,53 +45,87 @@ double million_operations(const Size& size) {
 }
 
 /// The norm of the residual after all V-cycles.
-double final_norm(Multigrid& multigrid, int iterations) {
-    static_cast<void>(multigrid.first_residual());
+template <typename Cycles>
+double final_norm(Cycles& cycles, int iterations) {
+    static_cast<void>(cycles.first_residual());
     for (int iteration = 1; iteration < iterations; ++iteration) {
-        multigrid.iterate();
+        cycles.iterate();
     }
-    return multigrid.iterate_last();
+    return cycles.iterate_last();
 }
 
-Outcome outcome(const Size& size, const Layout& layout) {
+Outcome outcome(const Size& size, int active_ranks) {
     return {.size = {size.edge, size.edge, size.edge},
             .iterations = size.iterations,
             .million_operations = million_operations(size),
-            .active_ranks = layout.active_ranks(),
+            .active_ranks = active_ranks,
             .phases = no_times().list()};
 }
 
-void solve(const Arguments& arguments, const Layout& layout, const World& active, Outcome& outcome) {
-    const Weights& smoother = class_of(arguments.problem_class).smoother;
+/// `begin` makes the right side and starts the cycles from zero.
+template <typename Cycles, typename Begin>
+void solve(const Arguments& arguments, const World& active, Cycles& cycles, const Begin& begin,
+           Outcome& outcome) {
+    begin();
+    // One V-cycle first, untimed; the timed run begins anew.
+    static_cast<void>(final_norm(cycles, 1));
+    begin();
+    double norm = 0;
+    outcome.wall_s = timed(active.communicator, [&] { norm = final_norm(cycles, outcome.iterations); });
+    outcome.checks = checks(arguments, norm);
+    outcome.phases = cycles.times().list();
+}
+
+void solve_by_planes(const Arguments& arguments, const Layout& layout, const World& active,
+                     Outcome& outcome) {
     Team team{arguments.threads};
-    Multigrid multigrid{functions(arguments.simd), smoother, layout, active, team};
+    Multigrid multigrid{functions(arguments.simd), class_of(arguments.problem_class).smoother, layout, active,
+                        team};
     const auto begin = [&] {
         place_charges(multigrid.right_side(), layout.planes(layout.finest_edge(), active.rank), active, team);
         multigrid.start_from_zero();
     };
-    begin();
-    // One V-cycle first, untimed; the timed run begins anew.
-    static_cast<void>(final_norm(multigrid, 1));
-    begin();
-    double norm = 0;
-    outcome.wall_s = timed(active.communicator, [&] { norm = final_norm(multigrid, outcome.iterations); });
-    outcome.checks = checks(arguments, norm);
-    outcome.phases = multigrid.times().list();
+    solve(arguments, active, multigrid, begin, outcome);
 }
 
-Outcome run(const Arguments& arguments, const World& world) {
-    const Size size = size_of(arguments);
-    const Layout layout{size.edge, world};
-    const Communicator active = first_ranks(world, layout.active_ranks());
-    Outcome result = outcome(size, layout);
+void solve_by_blocks(const Arguments& arguments, int edge, const World& active, Outcome& outcome) {
+    Team team{arguments.threads};
+    BlockMultigrid multigrid{functions(arguments.simd), class_of(arguments.problem_class).smoother, edge,
+                             active, team};
+    const auto begin = [&] {
+        place_charges(multigrid.right_side(), active, team);
+        multigrid.start_from_zero();
+    };
+    solve(arguments, active, multigrid, begin, outcome);
+}
+
+/// Runs `work(active)` in the ranks that take part.
+template <typename Work>
+Outcome run_in(const World& world, int active_ranks, const Size& size, const Work& work) {
+    const Communicator active = first_ranks(world, active_ranks);
+    Outcome result = outcome(size, active_ranks);
     if (active.has_part()) {
-        solve(arguments, layout, World::of(active.get()), result);
+        work(World::of(active.get()), result);
     }
     return result;
 }
 
+Outcome run(const Arguments& arguments, const World& world) {
+    const Size size = size_of(arguments);
+    if (arguments.messages == Messages::reference) {
+        return run_in(world, Cut::ranks_of(size.edge, world.ranks), size,
+                      [&](const World& active, Outcome& result) {
+                          solve_by_blocks(arguments, size.edge, active, result);
+                      });
+    }
+    const Layout layout{size.edge, world};
+    return run_in(world, layout.active_ranks(), size, [&](const World& active, Outcome& result) {
+        solve_by_planes(arguments, layout, active, result);
+    });
+}
+
 }  // namespace
 
-const Kernel kernel{.name = "MG", .settings = settings, .run = run};
+const Kernel kernel{.name = "MG", .settings = settings, .run = run, .has_reference_messages = true};
 
 }  // namespace tare::npb::mg

@@ -20,6 +20,9 @@ struct Weights {
     double corner;
 };
 
+/// The weight of an operator that is 0.
+enum class Lacks { faces, corners };
+
 /// Consecutive rows of one plane to work out, with the rows around them. Rows that follow each other in y do
 /// so in memory, in all five places.
 struct StencilRows {
@@ -55,6 +58,21 @@ struct AddOperator {
     void (*to_row)(const StencilRow& row, const Weights& weights);
 };
 
+/// The operators on a row of a block: its neighbours in x are ghosts, one before the row and one after it.
+struct BlockFunctions {
+    /// result = base + operator(centre), as in `Functions`.
+    void (*add_without_faces)(const StencilRow& row, const Weights& weights);
+    void (*add_without_corners)(const StencilRow& row, const Weights& weights);
+    /// Fine places from `first` to before `end`, from the four coarse rows around them: fine place 2x lies on
+    /// coarse place x.
+    void (*prolong)(const double* const (&coarse)[4], double* fine, int first, int end);
+    void (*add_prolonged)(const double* const (&coarse)[4], double* fine, int first, int end);
+    /// `length` coarse places; weights as in `Functions`.
+    void (*restrict_to)(double* coarse, const NineRows& fine, int length);
+    /// The largest absolute value.
+    double (*largest)(const double* row, int length);
+};
+
 struct Functions {
     /// For an operator whose `face` weight is 0, such as the Laplacian.
     AddOperator add_without_faces;
@@ -69,6 +87,7 @@ struct Functions {
     /// weighting, times 4 for the coarse grid's spacing).
     void (*restrict_to)(double* coarse, int coarse_length, const NineRows& fine, int length);
     double (*sum_of_squares)(const double* row, int length);
+    BlockFunctions blocks;
 };
 
 // NOLINTEND(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)

@@ -3,6 +3,7 @@
 // what neighbours in x share is moved along in registers.
 #include <cstddef>
 
+#include "npb/mg/block_rows.hpp"
 #include "npb/mg/transfer.hpp"
 #include "npb/mg/vectors.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 /// Rows that are worked out side by side: more need fewer sums, but read from more places at a time than
 /// processors foresee.
 constexpr int side_by_side = 2;
-
-enum class Lacks { faces, corners };
 
 /// At one vector of places of each row: the part of the result that needs no neighbour in x, and what each
 /// place gives to both of its neighbours in x.
@@ -161,7 +160,8 @@ Functions functions() {
         .prolong = prolong,
         .add_prolonged = add_prolonged,
         .restrict_to = restrict_to,
-        .sum_of_squares = sum_of_squares};
+        .sum_of_squares = sum_of_squares,
+        .blocks = block_functions()};
 }
 
 }  // namespace tare::npb::mg::TARE_NPB_SIMD
