@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "npb/common/arguments.hpp"
 #include "npb/common/outcome.hpp"
 #include "npb/is/classes.hpp"
+#include "npb/is/keys.hpp"
 
 namespace tare::npb::is {
 
@@ -22,6 +24,8 @@ struct PartialTests {
     std::vector<Found> found{};
     /// How many keys had the published rank; each is tested once in an iteration.
     std::int64_t passed = 0;
+    /// How many keys hold in the end what an iteration was to make of them: few ranks show whether they do.
+    std::int64_t changed = 0;
 };
 
 /// Throws `WrongUse` for a class that has no published answer.
@@ -31,8 +35,12 @@ struct PartialTests {
 /// run knows count there.
 [[nodiscard]] std::int64_t passed(const Class& problem, int iteration, const Found& found);
 
-/// The partial tests of all iterations: of each key the one furthest from its published rank, and how many
-/// passed; then the number of faults in the order of the sorted keys. `tests` is empty for a problem that has
+/// Of the keys that the iterations change, those of this share that hold the specified value after the last.
+[[nodiscard]] std::int64_t changed(const Sizes& sizes, const KeyShare& share,
+                                   std::span<const std::uint32_t> keys);
+
+/// The partial tests of all iterations: of each key the one furthest from its published rank, how many
+/// passed, and how many keys were changed; then the number of faults in the order of the sorted keys. `tests` is empty for a problem that has
 /// no published ranks.
 [[nodiscard]] std::vector<Check> checks(const Class& problem, const PartialTests& tests, std::int64_t faults);
 
