@@ -3,8 +3,8 @@
 
     python -m bench.npb_mutations [--kernels cg lu] [--jobs 2]
 
-Each fault of ``bench.npb_mutation_list`` is planted in a copy of ``native/``, one at a time, and the kernel compiled and
-run: in class S on one rank and on several, and in class W where class S has not noticed. The copy is compiled for plain
+Each fault of ``bench/npb_mutations.toml`` is planted in a copy of ``native/``, one at a time, the kernel compiled and run:
+ in class S on one rank and on several, and in class W where class S has not noticed. The copy is compiled for plain
 vectors and with little optimization, as the faults are in what all variants share. The claim: none verifies in all of
 these runs. What ends in a crash or is stopped after its time limit has not verified.
 """
@@ -16,20 +16,41 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from bench.npb_mutation_list import MUTATIONS, Mutation
 from tare.workloads.npb.problems import SQUARES
 
 NATIVE = Path(__file__).resolve().parent.parent / "native"
+LIST = Path(__file__).with_suffix(".toml")
 KERNELS = ("ep", "is", "cg", "mg", "ft", "lu", "bt", "sp")
 RUN_LIMIT_S = 120
 BUILD_LIMIT_S = 1200
 QUICKLY_COMPILED = (
     ("set(NPB_FAST -O3 -ffast-math)", "set(NPB_FAST -O1 -ffast-math)"),
     ('if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")', "if(FALSE)"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """A fault in one kernel."""
+
+    kernel: str
+    file: str
+    text: str
+    faulty: str
+    why: str
+    arguments: Sequence[str] = ()
+
+
+MUTATIONS = tuple(
+    Mutation(kernel=kernel, **fault)
+    for kernel, faults in tomllib.loads(LIST.read_text()).items()
+    for fault in faults
 )
 
 
@@ -51,7 +72,7 @@ def passing_faults(copy: "Copy", kernel: str) -> Iterator[Mutation]:
     """Plant the kernel's faults, once it verifies without any, and give those that nothing notices."""
     mutations = [mutation for mutation in MUTATIONS if mutation.kernel == kernel]
     copy.build(kernel)
-    for arguments in {mutation.arguments for mutation in mutations}:
+    for arguments in {tuple(mutation.arguments) for mutation in mutations}:
         if noticed := noticed_in(copy, kernel, arguments):
             sys.exit(f"{kernel} without a fault does not verify in {noticed}")
     for mutation in mutations:
@@ -80,20 +101,21 @@ def noticed_in(copy: "Copy", kernel: str, arguments: Sequence[str]) -> str | Non
 
 @contextmanager
 def planted(file: Path, text: str, faulty: str) -> Iterator[None]:
-    """Replace a text while the context lasts.
-
-    Raises:
-        SystemExit: the file does not have the text exactly once.
-
-    """
-    whole = file.read_text()
-    if whole.count(text) != 1:
-        sys.exit(f"{file}: has {text!r} {whole.count(text)} times, not once: mend bench/npb_mutation_list.py")
-    file.write_text(whole.replace(text, faulty))
+    """Replace a text that the file has once while the context lasts."""
+    whole = replace_once(file, text, faulty)
     try:
         yield
     finally:
         file.write_text(whole)
+
+
+def replace_once(file: Path, text: str, other: str) -> str:
+    """Replace a text that the file has exactly once (else ``SystemExit``); give what the file was."""
+    whole = file.read_text()
+    if whole.count(text) != 1:
+        sys.exit(f"{file}: has {text!r} {whole.count(text)} times, not once: mend {LIST.name}")
+    file.write_text(whole.replace(text, other))
+    return whole
 
 
 class Copy:
@@ -108,10 +130,7 @@ class Copy:
         shutil.copytree(NATIVE, self.source)
         lists = self.source / "npb" / "CMakeLists.txt"
         for text, quick in QUICKLY_COMPILED:
-            whole = lists.read_text()
-            if whole.count(text) != 1:
-                sys.exit(f"{lists}: has {text!r} {whole.count(text)} times, not once: mend bench/npb_mutations.py")
-            lists.write_text(whole.replace(text, quick))
+            replace_once(lists, text, quick)
         _called(["cmake", "-S", str(self.source), "-B", str(self._built), "-G", "Ninja", "-DTARE_TESTS=OFF"])
 
     def build(self, kernel: str) -> None:

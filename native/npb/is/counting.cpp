@@ -80,8 +80,8 @@ template <typename Kept>
                                        Kept* __restrict kept) {
     constexpr int line = 64 / sizeof(Kept);
     const std::uint32_t place = next[key >> shift]++;
-    kept[place] = static_cast<Kept>(sizeof(Kept) == sizeof(key) ? key
-                                                                : key & ((std::uint32_t{1} << shift) - 1));
+    kept[place] =
+        static_cast<Kept>(sizeof(Kept) == sizeof(key) ? key : key & ((std::uint32_t{1} << shift) - 1));
     __builtin_prefetch(&kept[place + line], 1);
 }
 

@@ -23,8 +23,8 @@ enum class Part { bucket, exchange, count };
 using Times = Phases<Part, 3>;
 
 /// `direct`: keys are counted as they lie. `apart`: so are they, and those whose values other ranks have go
-/// there too. `buckets`: they are first sorted into buckets, which go to the ranks that count them. `whole`: so
-/// are they, but with the reference's messages.
+/// there too. `buckets`: they are first sorted into buckets, which go to the ranks that count them. `whole`:
+/// so are they, but with the reference's messages.
 enum class Way { direct, apart, buckets, whole };
 
 /// A single thread needs buckets only when its counters no longer fit in the caches near the core (2 MiB).

@@ -40,8 +40,8 @@ struct PartialTests {
                                    std::span<const std::uint32_t> keys);
 
 /// The partial tests of all iterations: of each key the one furthest from its published rank, how many
-/// passed, and how many keys were changed; then the number of faults in the order of the sorted keys. `tests` is empty for a problem that has
-/// no published ranks.
+/// passed, and how many keys were changed; then the number of faults in the order of the sorted keys. `tests`
+/// is empty for a problem that has no published ranks.
 [[nodiscard]] std::vector<Check> checks(const Class& problem, const PartialTests& tests, std::int64_t faults);
 
 }  // namespace tare::npb::is

@@ -15,9 +15,9 @@
 
 namespace tare::npb::is {
 
-/// The exchange with the reference's messages, as profiles of it show them (docs/npb/is.md): in each ranking the
-/// sizes of all buckets, then how many keys each rank gets, then every key in 32 bits, also those that stay. An
-/// iteration calls `measure`, `agree`, `fill` and `send`, in this order.
+/// The exchange with the reference's messages, as profiles of it show them (docs/npb/is.md): in each ranking
+/// the sizes of all buckets, then how many keys each rank gets, then every key in 32 bits, also those that
+/// stay. An iteration calls `measure`, `agree`, `fill` and `send`, in this order.
 class WholeExchange {
   public:
     /// The threads share this rank's work; they and the keys stay the caller's.
@@ -36,7 +36,9 @@ class WholeExchange {
     /// This rank's values: there after `agree`.
     [[nodiscard]] Range range() const;
     /// All keys of these values, rank by rank: there after `send`.
-    [[nodiscard]] std::span<const std::uint32_t> received() const { return inbox_.span().first(awaited_keys_); }
+    [[nodiscard]] std::span<const std::uint32_t> received() const {
+        return inbox_.span().first(awaited_keys_);
+    }
 
   private:
     void plan_sent();
@@ -58,8 +60,8 @@ class WholeExchange {
 /// How many buckets the reference has: 2^exponent.
 [[nodiscard]] int whole_buckets_exponent(const Sizes& sizes);
 
-/// Divides buckets among ranks as the reference does: rank r's end with the first one up to which there are at
-/// least (r + 1) / ranks of all keys. Otherwise as `divide`.
+/// Divides buckets among ranks as the reference does: rank r's end with the first one up to which there are
+/// at least (r + 1) / ranks of all keys. Otherwise as `divide`.
 [[nodiscard]] std::vector<int> divide_upwards(std::span<const std::uint32_t> totals, int ranks);
 
 }  // namespace tare::npb::is
