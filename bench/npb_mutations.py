@@ -3,10 +3,10 @@
 
     python -m bench.npb_mutations [--kernels cg lu] [--jobs 2]
 
-Each fault of ``bench/npb_mutations.toml`` is planted in a copy of ``native/``, one at a time, the kernel compiled and run:
- in class S on one rank and on several, and in class W where class S has not noticed. The copy is compiled for plain
-vectors and with little optimization, as the faults are in what all variants share. The claim: none verifies in all of
-these runs. What ends in a crash or is stopped after its time limit has not verified.
+Each fault of ``bench/npb_mutations.toml`` is planted in a copy of ``native/``, one at a time, and the kernel compiled
+and run: in class S on one rank and on several, and in class W where class S has not noticed. The copy is compiled for
+plain vectors and with little optimization, as the faults are in what all variants share. The claim: none verifies in
+all of these runs. What ends in a crash or is stopped after its time limit has not verified.
 """
 
 import argparse
