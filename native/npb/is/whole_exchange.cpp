@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/is/whole_exchange.hpp"
 
-#include <algorithm>
 #include <numeric>
+
+#include "npb/is/division.hpp"
 
 namespace tare::npb::is {
 
@@ -13,33 +14,10 @@ constexpr std::size_t spare = 16;
 
 }  // namespace
 
-int whole_buckets_exponent(const Sizes& sizes) {
-    constexpr int usual = 10;
-    constexpr int of_small_problems = 9;
-    constexpr int small_keys_exponent = 16;
-    return std::min(sizes.values_exponent,
-                    sizes.keys_exponent <= small_keys_exponent ? of_small_problems : usual);
-}
-
-std::vector<int> divide_upwards(std::span<const std::uint32_t> totals, int ranks) {
-    const auto all = std::accumulate(totals.begin(), totals.end(), std::int64_t{0});
-    std::vector<int> first(static_cast<std::size_t>(ranks) + 1, static_cast<int>(totals.size()));
-    first.front() = 0;
-    std::int64_t below = 0;
-    int rank = 1;
-    for (std::size_t bucket = 0; bucket < totals.size(); ++bucket) {
-        below += totals[bucket];
-        for (; rank < ranks && all * rank <= below * ranks; ++rank) {
-            first[static_cast<std::size_t>(rank)] = static_cast<int>(bucket) + 1;
-        }
-    }
-    return first;
-}
-
 WholeExchange::WholeExchange(const World& world, Simd simd, Team& team, const Sizes& sizes,
                              std::span<const std::uint32_t> keys)
     : world_{world},
-      shift_{sizes.values_exponent - whole_buckets_exponent(sizes)},
+      shift_{sizes.values_exponent - reference_buckets_exponent(sizes.keys_exponent, sizes.values_exponent)},
       outbox_{simd, team, shift_, sizes.values() >> static_cast<unsigned>(shift_), keys},
       sent_(static_cast<std::size_t>(world.ranks)),
       awaited_(static_cast<std::size_t>(world.ranks)) {}

@@ -57,11 +57,4 @@ class WholeExchange {
     Buffer<std::uint32_t> inbox_{};
 };
 
-/// How many buckets the reference has: 2^exponent.
-[[nodiscard]] int whole_buckets_exponent(const Sizes& sizes);
-
-/// Divides buckets among ranks as the reference does: rank r's end with the first one up to which there are
-/// at least (r + 1) / ranks of all keys. Otherwise as `divide`.
-[[nodiscard]] std::vector<int> divide_upwards(std::span<const std::uint32_t> totals, int ranks);
-
 }  // namespace tare::npb::is

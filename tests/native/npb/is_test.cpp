@@ -11,7 +11,6 @@
 #include "npb/is/order.hpp"
 #include "npb/is/ranking.hpp"
 #include "npb/is/verify.hpp"
-#include "npb/is/whole_exchange.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::is;
