@@ -65,7 +65,7 @@ void Buckets::fill_together(std::size_t first, std::size_t last) {
 
 /// In each bucket the slices' keys follow one another, so that threads need not wait for one another.
 template <typename Kept>
-void Buckets::fill_by(Fill<Kept> fill, Kept* kept) {
+void Buckets::fill_by(Fill<Kept> loop, Kept* kept) {
     std::vector<std::vector<std::uint32_t>> next;
     std::vector<std::uint32_t> places(starts_.begin(), starts_.end() - 1);
     for (const Slice& slice : slices_) {
@@ -75,7 +75,7 @@ void Buckets::fill_by(Fill<Kept> fill, Kept* kept) {
     team_->run([&](int thread) {
         const auto index = static_cast<std::size_t>(thread);
         const auto keys = slices_[index].keys;
-        fill(keys.data(), std::ssize(keys), shift_, next[index].data(), kept);
+        loop(keys.data(), std::ssize(keys), shift_, next[index].data(), kept);
     });
 }
 

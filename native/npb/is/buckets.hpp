@@ -53,7 +53,7 @@ class Buckets {
     using Fill = void (*)(const std::uint32_t* keys, std::int64_t count, int shift, std::uint32_t* next,
                           Kept* kept);
     template <typename Kept>
-    void fill_by(Fill<Kept> fill, Kept* kept);
+    void fill_by(Fill<Kept> loop, Kept* kept);
 
     Team* team_;
     Functions functions_;
