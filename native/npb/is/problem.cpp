@@ -9,7 +9,6 @@
 
 #include "npb/common/buffer.hpp"
 #include "npb/is/keys.hpp"
-#include "npb/is/order.hpp"
 #include "npb/is/ranking.hpp"
 #include "npb/is/verify.hpp"
 

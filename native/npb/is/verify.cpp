@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tare::npb::is {
 
@@ -38,6 +39,67 @@ Check check_of_count(std::string name, std::int64_t count, double published, con
     return check;
 }
 
+/// Larger than any key.
+constexpr std::uint32_t nothing = 0xffffffff;
+
+/// Sums of this tell two sets of keys apart, whatever their order (the finalizer of SplitMix64).
+std::uint64_t fingerprint(std::uint32_t key) {
+    // NOLINTBEGIN(*-magic-numbers): the numbers are the function
+    std::uint64_t bits = key + 0x9e3779b97f4a7c15U;
+    bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+    return bits ^ (bits >> 31U);
+    // NOLINTEND(*-magic-numbers)
+}
+
+std::uint64_t fingerprint_of(std::span<const std::uint32_t> keys) {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t key : keys) {
+        sum += fingerprint(key);
+    }
+    return sum;
+}
+
+/// This rank's keys, each at its rank; places that no key has hold `nothing`.
+std::vector<std::uint32_t> placed(const Ranking& ranking) {
+    std::int64_t count = 0;
+    ranking.for_each_key([&](std::uint32_t /*value*/) { ++count; });
+    std::vector<std::uint32_t> sorted(static_cast<std::size_t>(count), nothing);
+    const Range& range = ranking.range();
+    std::vector<std::uint32_t> next(ranking.ranks().begin(), ranking.ranks().end());
+    ranking.for_each_key([&](std::uint32_t value) {
+        const std::uint32_t place = next[value - range.first_value]++ - range.first_rank;
+        if (place < sorted.size()) {
+            sorted[place] = value;
+        }
+    });
+    return sorted;
+}
+
+/// The largest key of the ranks before this one; 0 if they have none.
+std::uint32_t largest_before(std::span<const std::uint32_t> sorted, const World& world) {
+    const std::uint32_t largest = sorted.empty() ? 0 : *std::max_element(sorted.begin(), sorted.end());
+    std::uint32_t before = 0;
+    MPI_Exscan(&largest, &before, 1, MPI_UINT32_T, MPI_MAX, world.communicator);
+    return world.rank == 0 ? 0 : before;
+}
+
+std::int64_t faults_here(std::span<const std::uint32_t> sorted, std::uint32_t before) {
+    std::int64_t faults = 0;
+    for (const std::uint32_t key : sorted) {
+        faults += key < before || key == nothing ? 1 : 0;
+        before = key;
+    }
+    return faults;
+}
+
+bool are_same_keys(std::span<const std::uint32_t> sorted, std::span<const std::uint32_t> original,
+                   const World& world) {
+    std::uint64_t difference = fingerprint_of(sorted) - fingerprint_of(original);
+    MPI_Allreduce(MPI_IN_PLACE, &difference, 1, MPI_UINT64_T, MPI_SUM, world.communicator);
+    return difference == 0;
+}
+
 }  // namespace
 
 const Class& class_of(ProblemClass name) { return find_class<Class>(classes, name, "IS"); }
@@ -61,6 +123,16 @@ std::int64_t changed(const Sizes& sizes, const KeyShare& share, std::span<const 
         count += holds(iteration + sizes.iterations, sizes.values() - step) ? 1 : 0;
     }
     return count;
+}
+
+std::int64_t faults_of_order(const Ranking& ranking, std::span<const std::uint32_t> original,
+                             const World& world) {
+    const std::vector<std::uint32_t> sorted = placed(ranking);
+    const std::int64_t faults =
+        faults_here(sorted, largest_before(sorted, world)) + (are_same_keys(sorted, original, world) ? 0 : 1);
+    std::int64_t all = 0;
+    MPI_Reduce(&faults, &all, 1, MPI_INT64_T, MPI_SUM, 0, world.communicator);
+    return all;
 }
 
 std::vector<Check> checks(const Class& problem, const PartialTests& tests, std::int64_t faults) {

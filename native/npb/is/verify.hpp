@@ -8,8 +8,10 @@
 
 #include "npb/common/arguments.hpp"
 #include "npb/common/outcome.hpp"
+#include "npb/common/world.hpp"
 #include "npb/is/classes.hpp"
 #include "npb/is/keys.hpp"
+#include "npb/is/ranking.hpp"
 
 namespace tare::npb::is {
 
@@ -38,6 +40,13 @@ struct PartialTests {
 /// Of the keys that the iterations change, those of this share that hold the specified value after the last.
 [[nodiscard]] std::int64_t changed(const Sizes& sizes, const KeyShare& share,
                                    std::span<const std::uint32_t> keys);
+
+/// The full verification: puts each key at the place that its rank gives it and looks whether the keys of all
+/// ranks are then in order. The number of faults in all ranks: keys without a place or lower than the key
+/// before them, in this rank or in those before it; and one for each rank if the sorted keys are not the
+/// `original` ones. In rank 0 alone; changes nothing.
+[[nodiscard]] std::int64_t faults_of_order(const Ranking& ranking, std::span<const std::uint32_t> original,
+                                           const World& world);
 
 /// The partial tests of all iterations: of each key the one furthest from its published rank, how many
 /// passed, and how many keys were changed; then the number of faults in the order of the sorted keys. `tests`

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "npb/is/keys.hpp"
-#include "npb/is/order.hpp"
 #include "npb/is/ranking.hpp"
+#include "npb/is/verify.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::is;

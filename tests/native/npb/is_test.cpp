@@ -8,7 +8,6 @@
 
 #include "npb/is/division.hpp"
 #include "npb/is/keys.hpp"
-#include "npb/is/order.hpp"
 #include "npb/is/ranking.hpp"
 #include "npb/is/verify.hpp"
 
