@@ -76,12 +76,20 @@ std::vector<std::uint32_t> placed(const Ranking& ranking) {
     return sorted;
 }
 
-/// The largest key of the ranks before this one; 0 if they have none.
+/// The largest key of the ranks before this one; 0 if they have none. From rank to rank, as the reference
+/// does.
 std::uint32_t largest_before(std::span<const std::uint32_t> sorted, const World& world) {
-    const std::uint32_t largest = sorted.empty() ? 0 : *std::max_element(sorted.begin(), sorted.end());
+    constexpr int tag = 0;
     std::uint32_t before = 0;
-    MPI_Exscan(&largest, &before, 1, MPI_UINT32_T, MPI_MAX, world.communicator);
-    return world.rank == 0 ? 0 : before;
+    if (world.rank > 0) {
+        MPI_Recv(&before, 1, MPI_UINT32_T, world.rank - 1, tag, world.communicator, MPI_STATUS_IGNORE);
+    }
+    const std::uint32_t here = sorted.empty() ? 0 : *std::max_element(sorted.begin(), sorted.end());
+    const std::uint32_t largest = std::max(before, here);
+    if (world.rank + 1 < world.ranks) {
+        MPI_Send(&largest, 1, MPI_UINT32_T, world.rank + 1, tag, world.communicator);
+    }
+    return before;
 }
 
 std::int64_t faults_here(std::span<const std::uint32_t> sorted, std::uint32_t before) {

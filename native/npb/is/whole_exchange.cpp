@@ -44,7 +44,8 @@ void WholeExchange::plan_sent() {
 /// The inbox holds what each rank sends, one rank after the other.
 void WholeExchange::plan_awaited() {
     std::exclusive_scan(awaited_.counts.begin(), awaited_.counts.end(), awaited_.starts.begin(), 0);
-    awaited_keys_ = static_cast<std::size_t>(awaited_.starts.back() + awaited_.counts.back());
+    awaited_keys_ =
+        static_cast<std::size_t>(awaited_.starts.back()) + static_cast<std::size_t>(awaited_.counts.back());
     if (awaited_keys_ > inbox_.size()) {
         inbox_ = Buffer<std::uint32_t>(awaited_keys_ + awaited_keys_ / spare);
     }
