@@ -64,18 +64,28 @@ void Buckets::fill_together(std::size_t first, std::size_t last) {
 }
 
 /// In each bucket the slices' keys follow one another, so that threads need not wait for one another.
-void Buckets::fill() {
+template <typename Kept>
+void Buckets::fill_by(Fill<Kept> loop, Kept* kept) {
     std::vector<std::vector<std::uint32_t>> next;
     std::vector<std::uint32_t> places(starts_.begin(), starts_.end() - 1);
     for (const Slice& slice : slices_) {
         next.push_back(places);
         add(places, slice.sizes);
     }
-    team_->run([this, &next](int thread) {
+    team_->run([&](int thread) {
         const auto index = static_cast<std::size_t>(thread);
         const auto keys = slices_[index].keys;
-        functions_.fill_buckets(keys.data(), std::ssize(keys), shift_, next[index].data(), offsets_.data());
+        loop(keys.data(), std::ssize(keys), shift_, next[index].data(), kept);
     });
+}
+
+void Buckets::fill() { fill_by(functions_.fill_buckets, offsets_.data()); }
+
+void Buckets::fill_whole() {
+    if (whole_.size() < keys_.size()) {
+        whole_ = Buffer<std::uint32_t>(keys_.size());
+    }
+    fill_by(functions_.fill_buckets_whole, whole_.data());
 }
 
 }  // namespace tare::npb::is

@@ -27,6 +27,8 @@ class Buckets {
     void measure(Tally counts, std::int64_t values);
     /// Puts the keys into the buckets that `measure` has counted.
     void fill();
+    /// The same with whole keys.
+    void fill_whole();
     /// Puts the keys of the buckets from `first` to `last` there, in the order in which they lie, as whole
     /// keys. What lies in the following buckets is lost.
     void fill_together(std::size_t first, std::size_t last);
@@ -37,6 +39,8 @@ class Buckets {
     [[nodiscard]] std::span<const std::uint32_t> starts() const { return starts_; }
     /// All buckets in order: there after `fill`.
     [[nodiscard]] std::span<const std::uint16_t> offsets() const { return offsets_.span(); }
+    /// The same, after `fill_whole`.
+    [[nodiscard]] std::span<const std::uint32_t> whole() const { return whole_.span(); }
 
   private:
     /// The keys that one thread works on, and how many of them each bucket gets.
@@ -44,6 +48,12 @@ class Buckets {
         std::span<const std::uint32_t> keys;
         std::vector<std::uint32_t> sizes;
     };
+
+    template <typename Kept>
+    using Fill = void (*)(const std::uint32_t* keys, std::int64_t count, int shift, std::uint32_t* next,
+                          Kept* kept);
+    template <typename Kept>
+    void fill_by(Fill<Kept> loop, Kept* kept);
 
     Team* team_;
     Functions functions_;
@@ -53,6 +63,7 @@ class Buckets {
     std::vector<std::uint32_t> sizes_;
     std::vector<std::uint32_t> starts_{};
     Buffer<std::uint16_t> offsets_;
+    Buffer<std::uint32_t> whole_{};
 };
 
 }  // namespace tare::npb::is

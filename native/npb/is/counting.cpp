@@ -73,26 +73,30 @@ void measure_buckets(const std::uint32_t* __restrict keys, std::int64_t count, i
 }
 
 /// The place where a key goes is seldom in a cache. The store would wait for its line and all later stores
-/// with it; the line that is asked for here is the one that the bucket needs next.
+/// with it; the line that is asked for here is the one that the bucket needs next. Where whole keys fit they
+/// are kept whole.
+template <typename Kept>
 [[gnu::always_inline]] inline void put(std::uint32_t key, int shift, std::uint32_t* __restrict next,
-                                       std::uint16_t* __restrict offsets) {
-    constexpr int line = 32;
+                                       Kept* __restrict kept) {
+    constexpr int line = 64 / sizeof(Kept);
     const std::uint32_t place = next[key >> shift]++;
-    offsets[place] = static_cast<std::uint16_t>(key & ((std::uint32_t{1} << shift) - 1));
-    __builtin_prefetch(&offsets[place + line], 1);
+    kept[place] =
+        static_cast<Kept>(sizeof(Kept) == sizeof(key) ? key : key & ((std::uint32_t{1} << shift) - 1));
+    __builtin_prefetch(&kept[place + line], 1);
 }
 
+template <typename Kept>
 void fill_buckets(const std::uint32_t* __restrict keys, std::int64_t count, int shift,
-                  std::uint32_t* __restrict next, std::uint16_t* __restrict offsets) {
+                  std::uint32_t* __restrict next, Kept* __restrict kept) {
     std::int64_t position = 0;
     for (; position + unrolled <= count; position += unrolled) {
 #pragma GCC unroll 8
         for (int ahead = 0; ahead < unrolled; ++ahead) {
-            put(keys[position + ahead], shift, next, offsets);
+            put(keys[position + ahead], shift, next, kept);
         }
     }
     for (; position < count; ++position) {
-        put(keys[position], shift, next, offsets);
+        put(keys[position], shift, next, kept);
     }
 }
 
@@ -124,7 +128,8 @@ void rank(Tally tally, std::int64_t values, std::uint32_t first_rank) {
 
 Functions functions() {
     return {.measure_buckets = measure_buckets,
-            .fill_buckets = fill_buckets,
+            .fill_buckets = fill_buckets<std::uint16_t>,
+            .fill_buckets_whole = fill_buckets<std::uint32_t>,
             .measure_tally = measure_tally,
             .split = split,
             .count_keys = count_keys,

@@ -31,6 +31,9 @@ struct Functions {
     /// Writes each key's offset to its bucket's next place in `offsets`.
     void (*fill_buckets)(const std::uint32_t* keys, std::int64_t count, int shift, std::uint32_t* next,
                          std::uint16_t* offsets);
+    /// The same with the key itself.
+    void (*fill_buckets_whole)(const std::uint32_t* keys, std::int64_t count, int shift, std::uint32_t* next,
+                               std::uint32_t* kept);
     /// Adds to `sizes` the keys of each bucket, of `values` values counted from 0 on.
     void (*measure_tally)(Tally tally, std::int64_t values, int shift, std::uint32_t* sizes);
     /// Writes the keys that are `first_value` or one of `values` values from there on, each in 16

@@ -15,4 +15,11 @@ namespace tare::npb::is {
 /// result[r + 1]; `totals` are the keys of each bucket, of all ranks together.
 [[nodiscard]] std::vector<int> divide(std::span<const std::uint32_t> totals, int ranks);
 
+/// How many buckets the reference has: 2^exponent.
+[[nodiscard]] int reference_buckets_exponent(int keys_exponent, int values_exponent);
+
+/// Divides buckets among ranks as the reference does: rank r's end with the first one up to which there are
+/// at least (r + 1) / ranks of all keys. Otherwise as `divide`.
+[[nodiscard]] std::vector<int> divide_upwards(std::span<const std::uint32_t> totals, int ranks);
+
 }  // namespace tare::npb::is

@@ -20,6 +20,17 @@ int sum(std::span<const std::uint32_t> values) {
 
 }  // namespace
 
+std::vector<std::uint32_t> totals_of(const World& world, std::span<const std::uint32_t> sizes,
+                                     std::span<std::uint32_t> watched) {
+    std::vector<std::uint32_t> totals(sizes.begin(), sizes.end());
+    totals.insert(totals.end(), watched.begin(), watched.end());
+    MPI_Allreduce(MPI_IN_PLACE, totals.data(), static_cast<int>(totals.size()), MPI_UINT32_T, MPI_SUM,
+                  world.communicator);
+    std::copy(totals.end() - std::ssize(watched), totals.end(), watched.begin());
+    totals.resize(sizes.size());
+    return totals;
+}
+
 Exchange::Exchange(const World& world, Simd simd, Team& team, const Sizes& sizes,
                    std::span<const std::uint32_t> keys)
     : world_{world},
@@ -31,12 +42,7 @@ Exchange::Exchange(const World& world, Simd simd, Team& team, const Sizes& sizes
       awaited_(static_cast<std::size_t>(world.ranks)) {}
 
 void Exchange::agree(std::span<std::uint32_t> watched) {
-    totals_.assign(outbox_.sizes().begin(), outbox_.sizes().end());
-    totals_.insert(totals_.end(), watched.begin(), watched.end());
-    MPI_Allreduce(MPI_IN_PLACE, totals_.data(), static_cast<int>(totals_.size()), MPI_UINT32_T, MPI_SUM,
-                  world_.communicator);
-    std::copy(totals_.end() - std::ssize(watched), totals_.end(), watched.begin());
-    totals_.resize(outbox_.sizes().size());
+    totals_ = totals_of(world_, outbox_.sizes(), watched);
     first_bucket_ = divide(totals_, world_.ranks);
     tell_sizes();
     plan_sent();

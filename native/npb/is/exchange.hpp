@@ -32,6 +32,19 @@ struct Segment {
     std::span<const std::uint16_t> offsets;
 };
 
+/// Where each rank's part of a message begins, and how long it is, as MPI wants it.
+struct Message {
+    explicit Message(std::size_t ranks) : starts(ranks), counts(ranks) {}
+
+    std::vector<int> starts;
+    std::vector<int> counts;
+};
+
+/// The buckets' sizes over all ranks. The watched values go along in the same message: what comes back is
+/// their sum over ranks.
+[[nodiscard]] std::vector<std::uint32_t> totals_of(const World& world, std::span<const std::uint32_t> sizes,
+                                                   std::span<std::uint32_t> watched);
+
 /// Sends every key to the rank that ranks its value. Values lie in buckets, and each rank has some buckets in
 /// a row, as many as give all ranks about equally many keys. A key travels as its offset within its bucket,
 /// in 16 bits. An iteration calls `measure`, `agree`, `fill`, `start` and `finish`, in this order.
@@ -45,8 +58,7 @@ class Exchange {
     void measure() { outbox_.measure(); }
     /// The same from the counts of all values of these keys.
     void measure(Tally counts) { outbox_.measure(counts, values_); }
-    /// Divides the buckets of all ranks. The watched values go along: what comes back is their sum over
-    /// ranks.
+    /// Divides the buckets of all ranks (`totals_of`).
     void agree(std::span<std::uint32_t> watched);
     /// Sorts this rank's keys into buckets.
     void fill() { outbox_.fill(); }
@@ -69,14 +81,6 @@ class Exchange {
     [[nodiscard]] std::vector<Segment> received_keys() const;
 
   private:
-    /// Where each rank's part of a message begins, and how long it is, as MPI wants it.
-    struct Message {
-        explicit Message(std::size_t ranks) : starts(ranks), counts(ranks) {}
-
-        std::vector<int> starts;
-        std::vector<int> counts;
-    };
-
     /// This rank's buckets: the first one, and how many.
     [[nodiscard]] std::size_t first_own() const;
     [[nodiscard]] std::size_t own_buckets() const;

@@ -9,7 +9,6 @@
 
 #include "npb/common/buffer.hpp"
 #include "npb/is/keys.hpp"
-#include "npb/is/order.hpp"
 #include "npb/is/ranking.hpp"
 #include "npb/is/verify.hpp"
 
@@ -39,6 +38,10 @@ Sizes sizes_of(const Arguments& arguments) {
     return sizes;
 }
 
+Way way_chosen(const Arguments& arguments, const Sizes& sizes, int ranks) {
+    return arguments.messages == Messages::reference ? Way::whole : way_of(sizes, ranks, arguments.threads);
+}
+
 /// One rank's keys, and what ranks them.
 class Problem {
   public:
@@ -48,7 +51,7 @@ class Problem {
           share_{share_of(sizes_.keys(), world.ranks, world.rank)},
           keys_(static_cast<std::size_t>(share_.count)),
           ranking_{world,  arguments.simd, arguments.threads,
-                   sizes_, keys_.span(),   way_of(sizes_, world.ranks, arguments.threads)} {
+                   sizes_, keys_.span(),   way_chosen(arguments, sizes_, world.ranks)} {
         generate(sizes_, share_, keys_.span());
     }
 
@@ -79,6 +82,7 @@ class Problem {
 
     [[nodiscard]] const Sizes& sizes() const { return sizes_; }
     [[nodiscard]] std::vector<Phase> phases() const { return times_.list(); }
+    [[nodiscard]] std::int64_t changed_keys() const { return changed(sizes_, share_, keys_.span()); }
     [[nodiscard]] std::int64_t faults(const World& world) const {
         return faults_of_order(ranking_, keys_.span(), world);
     }
@@ -107,9 +111,14 @@ class Problem {
 /// Of each key of the partial test one rank of the run knows the rank; rank 0 learns them all.
 PartialTests gathered(const PartialTests& tests, const World& world) {
     PartialTests all{.found = std::vector<Found>(tests.found.size())};
+    const std::array counts{tests.passed, tests.changed};
     MPI_Reduce(tests.found.data(), all.found.data(), static_cast<int>(tests.found.size()) * tests_per_class,
                MPI_INT64_T, MPI_MAX, 0, world.communicator);
-    MPI_Reduce(&tests.passed, &all.passed, 1, MPI_INT64_T, MPI_SUM, 0, world.communicator);
+    std::array<std::int64_t, counts.size()> sums{};
+    MPI_Reduce(counts.data(), sums.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM, 0,
+               world.communicator);
+    all.passed = sums.front();
+    all.changed = sums.back();
     return all;
 }
 
@@ -119,6 +128,7 @@ Outcome run(const Arguments& arguments, const World& world) {
     problem.clear_times();
     PartialTests tests;
     const double wall_s = timed(world.communicator, [&] { tests = problem.iterate_all(); });
+    tests.changed = problem.changed_keys();
     tests = arguments.is_published() ? gathered(tests, world) : PartialTests{};
     const Sizes& sizes = problem.sizes();
     return {.size = {sizes.keys()},
@@ -133,6 +143,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{.name = "IS", .settings = settings, .run = run};
+const Kernel kernel{.name = "IS", .settings = settings, .run = run, .has_reference_messages = true};
 
 }  // namespace tare::npb::is

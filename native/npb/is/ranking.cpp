@@ -15,7 +15,9 @@ Ranking::Ranking(const World& world, Simd simd, int threads, const Sizes& sizes,
       way_{way},
       small_(sizes.values()),
       large_(sizes.values()) {
-    if (way != Way::direct) {
+    if (way == Way::whole) {
+        whole_exchange_ = std::make_unique<WholeExchange>(world, simd, *team_, sizes, keys);
+    } else if (way != Way::direct) {
         exchange_ = std::make_unique<Exchange>(world, simd, *team_, sizes, keys);
     }
 }
@@ -30,6 +32,9 @@ void Ranking::rank(Times& times, std::span<std::uint32_t> watched) {
             break;
         case Way::buckets:
             rank_buckets(times, watched);
+            break;
+        case Way::whole:
+            rank_whole(times, watched);
             break;
     }
 }
@@ -91,6 +96,23 @@ void Ranking::rank_buckets(Times& times, std::span<std::uint32_t> watched) {
     });
 }
 
+/// Keys of a rank come without their buckets' sizes, so one thread counts them all, with counters for all
+/// values.
+void Ranking::rank_whole(Times& times, std::span<std::uint32_t> watched) {
+    times.time(Part::bucket, [&] { whole_exchange_->measure(); });
+    times.time(Part::exchange, [&] { whole_exchange_->agree(watched); });
+    times.time(Part::bucket, [&] { whole_exchange_->fill(); });
+    times.time(Part::exchange, [&] { whole_exchange_->send(); });
+    times.time(Part::count, [&] {
+        const std::span<const std::uint32_t> keys = whole_exchange_->received();
+        range_ = whole_exchange_->range();
+        origin_ = 0;
+        clear(range_);
+        functions_.count_keys(keys.data(), std::ssize(keys), tally_of(0));
+        finish(range_);
+    });
+}
+
 Tally Ranking::tally_of(std::uint32_t first_value) {
     const std::uint32_t place = first_value - origin_;
     return {.small = std::next(small_.data(), place), .large = std::next(large_.data(), place)};
@@ -126,6 +148,11 @@ void Ranking::for_each_key(const std::function<void(std::uint32_t value)>& visit
                           [&](std::uint16_t offset) { visit(segment.first_value + offset); });
         }
     };
+    if (way_ == Way::whole) {
+        const std::span<const std::uint32_t> keys = whole_exchange_->received();
+        std::for_each(keys.begin(), keys.end(), visit);
+        return;
+    }
     if (way_ == Way::buckets) {
         visit_all(exchange_->kept());
         visit_all(exchange_->received());

@@ -15,6 +15,7 @@
 #include "npb/is/counting.hpp"
 #include "npb/is/exchange.hpp"
 #include "npb/is/keys.hpp"
+#include "npb/is/whole_exchange.hpp"
 
 namespace tare::npb::is {
 
@@ -22,8 +23,9 @@ enum class Part { bucket, exchange, count };
 using Times = Phases<Part, 3>;
 
 /// `direct`: keys are counted as they lie. `apart`: so are they, and those whose values other ranks have go
-/// there too. `buckets`: they are first sorted into buckets, which go to the ranks that count them.
-enum class Way { direct, apart, buckets };
+/// there too. `buckets`: they are first sorted into buckets, which go to the ranks that count them. `whole`:
+/// so are they, but with the reference's messages.
+enum class Way { direct, apart, buckets, whole };
 
 /// A single thread needs buckets only when its counters no longer fit in the caches near the core (2 MiB).
 /// Two ranks do without them where a whole key fits the bits of an offset; more would go over their keys too
@@ -67,6 +69,7 @@ class Ranking {
     void rank_direct();
     void rank_apart(Times& times, std::span<std::uint32_t> watched);
     void rank_buckets(Times& times, std::span<std::uint32_t> watched);
+    void rank_whole(Times& times, std::span<std::uint32_t> watched);
     /// The counters of a part of this rank's values.
     [[nodiscard]] Tally tally_of(std::uint32_t first_value);
     void clear(const Range& part);
@@ -79,6 +82,7 @@ class Ranking {
     Sizes sizes_;
     std::span<const std::uint32_t> keys_;
     std::unique_ptr<Exchange> exchange_{};
+    std::unique_ptr<WholeExchange> whole_exchange_{};
     Way way_;
     Range range_{};
     /// The value of the first counter.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "npb/is/keys.hpp"
-#include "npb/is/order.hpp"
 #include "npb/is/ranking.hpp"
+#include "npb/is/verify.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::is;
@@ -84,11 +84,13 @@ TEST_CASE("ranks of the run: a rank is the number of keys of all that are less")
         check_ranking(ranking_of(keys, simd), keys);
         check_ranking(ranking_of(keys, simd, 3), keys);
         check_ranking(ranking_of(keys, simd, 1, Way::apart), keys);
+        check_ranking(ranking_of(keys, simd, 1, Way::whole), keys);
+        check_ranking(ranking_of(keys, simd, 3, Way::whole), keys);
     }
 }
 
 TEST_CASE("ranks of the run: each iteration ranks the keys as they are then") {
-    for (const Way way : {Way::apart, Way::buckets}) {
+    for (const Way way : {Way::apart, Way::buckets, Way::whole}) {
         Keys keys{World::of(MPI_COMM_WORLD)};
         Ranking ranking = ranking_of(keys, runnable().back(), 1, way);
         Times unused = times();
@@ -102,7 +104,7 @@ TEST_CASE("ranks of the run: each iteration ranks the keys as they are then") {
 }
 
 TEST_CASE("ranks of the run: equal keys all go to one rank, however often that rank changes") {
-    for (const Way way : {Way::apart, Way::buckets}) {
+    for (const Way way : {Way::apart, Way::buckets, Way::whole}) {
         Keys keys{World::of(MPI_COMM_WORLD)};
         Ranking ranking = ranking_of(keys, runnable().back(), 1, way);
         Times unused = times();

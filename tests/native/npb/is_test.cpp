@@ -8,7 +8,6 @@
 
 #include "npb/is/division.hpp"
 #include "npb/is/keys.hpp"
-#include "npb/is/order.hpp"
 #include "npb/is/ranking.hpp"
 #include "npb/is/verify.hpp"
 
@@ -48,7 +47,7 @@ std::vector<std::uint32_t> ranks_by_definition(const Sizes& sizes, const std::ve
 void check_ranks(const Sizes& sizes, const std::vector<std::uint32_t>& keys) {
     const auto wanted = ranks_by_definition(sizes, keys);
     for (const Simd simd : runnable()) {
-        for (const Way way : {Way::direct, Way::apart, Way::buckets}) {
+        for (const Way way : {Way::direct, Way::apart, Way::buckets, Way::whole}) {
             const Ranking ranking = ranked(sizes, keys, way, simd);
             CHECK(std::equal(wanted.begin(), wanted.end(), ranking.ranks().begin(), ranking.ranks().end()));
         }
@@ -162,7 +161,7 @@ TEST_CASE("a number of keys that no vector divides is ranked whole") {
 }
 
 TEST_CASE("a right ranking puts all keys in order; one of other keys does not") {
-    for (const Way way : {Way::direct, Way::apart, Way::buckets}) {
+    for (const Way way : {Way::direct, Way::apart, Way::buckets, Way::whole}) {
         auto keys = keys_of(small, everything);
         const World world = World::of(MPI_COMM_WORLD);
         const Ranking ranking = ranked(small, keys, way, Simd::plain);
@@ -187,6 +186,14 @@ TEST_CASE("every bucket goes to one rank, and no rank has much more than its sha
             CHECK(load <= even + largest);
         }
     }
+}
+
+TEST_CASE("the reference's ranks end with the first bucket that fills their share") {
+    const std::vector<std::uint32_t> totals{3, 3, 3, 3, 0, 4};
+    CHECK(divide_upwards(totals, 1) == std::vector<int>{0, 6});
+    CHECK(divide_upwards(totals, 2) == std::vector<int>{0, 3, 6});
+    CHECK(divide_upwards(totals, 4) == std::vector<int>{0, 2, 3, 4, 6});
+    CHECK(divide_upwards({totals.data(), 1}, 3) == std::vector<int>{0, 1, 1, 1});
 }
 
 TEST_CASE("more ranks than buckets leave some ranks without keys") {
@@ -220,6 +227,7 @@ PartialTests right_tests(const Class& problem, int iterations) {
                        [&](const Test& test) { return test.rank_in(iteration); });
         tests.found.push_back(found);
         tests.passed += passed(problem, iteration, found);
+        tests.changed += 2;
     }
     return tests;
 }
@@ -238,7 +246,22 @@ TEST_CASE("one wrong rank in one iteration is a wrong result") {
         ++tests.found[4][3];
         --tests.passed;
         CHECK(verdict(checks(problem, tests, 0)) == Verification::unsuccessful);
+        ++tests.passed;
+        --tests.changed;
+        CHECK(verdict(checks(problem, tests, 0)) == Verification::unsuccessful);
+        CHECK(verdict(checks(problem, right_tests(problem, 9), 0)) == Verification::unsuccessful);
     }
+}
+
+TEST_CASE("keys that the iterations did not change as specified are missed") {
+    auto keys = keys_of(small, everything);
+    for (int iteration = 1; iteration <= small.iterations; ++iteration) {
+        alter(small, everything, iteration, keys);
+    }
+    CHECK(changed(small, everything, keys) == 20);
+    ++keys[7];
+    --keys[20];
+    CHECK(changed(small, everything, keys) == 18);
 }
 
 TEST_CASE("a partial test that another rank of the run knows passes there alone") {
