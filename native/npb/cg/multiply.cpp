@@ -10,7 +10,8 @@ Multiply::Multiply(Matrix& matrix, const GridShare& share, Exchange& exchange, T
       exchange_{&exchange},
       team_{&team},
       functions_{product::functions(simd)},
-      part_{exchange.has_parts() ? static_cast<std::size_t>(share.rows().count) : 0} {}
+      has_others_{share.has_others()},
+      part_{share.has_parts ? static_cast<std::size_t>(share.rows().count) : 0} {}
 
 template <typename Work>
 void Multiply::for_each_panel(const Work& work) {
@@ -41,14 +42,15 @@ void Multiply::finish_rows(std::span<const double> gathered, std::span<double> r
 }
 
 void Multiply::operator()(std::span<double> gathered, std::span<double> own_product, PartTimes& times) {
-    const auto rows = exchange_->has_parts() ? part_.span() : own_product;
+    const bool has_parts = part_.size() > 0;
+    const auto rows = has_parts ? part_.span() : own_product;
     times.time(Part::exchange, [&] { exchange_->start_gather(gathered); });
     times.time(Part::multiply, [&] { start_rows(gathered, rows); });
-    if (exchange_->has_others()) {
+    if (has_others_) {
         times.time(Part::exchange, [&] { exchange_->finish_gather(); });
         times.time(Part::multiply, [&] { finish_rows(gathered, rows); });
     }
-    if (exchange_->has_parts()) {
+    if (has_parts) {
         times.time(Part::exchange, [&] { exchange_->sum_parts(rows, own_product); });
     }
 }

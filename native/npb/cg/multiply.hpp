@@ -31,6 +31,7 @@ class Multiply {
     Exchange* exchange_;
     Team* team_;
     product::Functions functions_;
+    bool has_others_;
     /// This rank's part of the grid row's product, where there are several parts.
     Buffer<double> part_;
 };

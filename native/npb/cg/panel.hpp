@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "npb/cg/grid.hpp"
+#include "npb/cg/partition.hpp"
 #include "npb/cg/matrix.hpp"
 #include "npb/cg/product.hpp"
 

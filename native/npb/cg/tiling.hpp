@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npb/cg/grid.hpp"
+#include "npb/cg/partition.hpp"
 #include "npb/cg/matrix.hpp"
 #include "npb/cg/panel.hpp"
 #include "npb/cg/product.hpp"

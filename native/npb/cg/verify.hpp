@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "npb/cg/classes.hpp"
@@ -13,7 +14,8 @@ namespace tare::npb::cg {
 /// Throws `WrongUse` for a class that has no published answer.
 [[nodiscard]] const Class& class_of(ProblemClass name);
 
-/// The last step's estimate against the published one.
-[[nodiscard]] std::vector<Check> checks(const Arguments& arguments, const Estimate& estimate);
+/// The last step's estimate against the published one, and early steps' against independently computed ones.
+/// `estimates` are those of all outer steps.
+[[nodiscard]] std::vector<Check> checks(const Arguments& arguments, std::span<const Estimate> estimates);
 
 }  // namespace tare::npb::cg

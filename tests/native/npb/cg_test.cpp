@@ -9,12 +9,13 @@
 #include <numeric>
 #include <vector>
 
-#include "npb/cg/grid.hpp"
+#include "npb/cg/partition.hpp"
 #include "npb/cg/matrix.hpp"
 #include "npb/cg/problem.hpp"
 #include "npb/cg/solve.hpp"
 #include "npb/cg/tiling.hpp"
 #include "npb/cg/updates.hpp"
+#include "npb/cg/verify.hpp"
 #include "npb/common/team.hpp"
 
 namespace cg = tare::npb::cg;
@@ -236,6 +237,32 @@ TEST_CASE("the shares of CG's ranks cover each matrix place once, and each rank 
     }
 }
 
+TEST_CASE("the reference's partition of CG's matrix covers each place once, and the sums arrive where they are needed") {
+    constexpr int order = 97;
+    for (const int ranks : {1, 2, 4, 8, 16, 32, 64}) {
+        std::vector<cg::GridShare> shares;
+        for (int rank = 0; rank < ranks; ++rank) {
+            shares.push_back(cg::reference_share_of(order, ranks, rank));
+        }
+        std::vector<int> covered(order * order, 0);
+        for (const auto& share : shares) {
+            for (int row = share.rows().first; row < share.rows().end(); ++row) {
+                for (int column = share.own.first; column < share.own.end(); ++column) {
+                    ++covered[static_cast<std::size_t>(row * order + column)];
+                }
+            }
+            const auto& partner = shares[static_cast<std::size_t>(share.transposed_rank)];
+            CHECK(partner.summed.first == share.own.first);
+            CHECK(partner.summed.end() == share.own.end());
+            CHECK(share.rows().has(share.summed.first));
+            CHECK(share.rows().has(share.summed.end() - 1));
+            CHECK(shares[static_cast<std::size_t>(partner.transposed_rank)].own.first == share.own.first);
+        }
+        CHECK(std::all_of(covered.begin(), covered.end(), [](int count) { return count == 1; }));
+    }
+    CHECK_THROWS_AS(static_cast<void>(cg::reference_share_of(order, 3, 0)), tare::npb::WrongUse);
+}
+
 TEST_CASE("CG's product depends neither on ranks and threads nor on the vector instructions") {
     for (const auto& recipe : {small, wide}) {
         const auto vector = some_vector(recipe.order);
@@ -291,7 +318,7 @@ TEST_CASE(
     cg::Matrix matrix{slow};
     const auto share = cg::grid_share_of(slow.order, 1, 0);
     for (const auto simd : tare::npb::runnable()) {
-        cg::Exchange exchange{World::of(MPI_COMM_SELF), share};
+        cg::CollectiveExchange exchange{World::of(MPI_COMM_SELF), share};
         Team team{1};
         cg::Multiply multiply{matrix, share, exchange, team, simd};
         cg::Solver solver{multiply, exchange, cg::Passes{team, simd}, share, slow.shift};
@@ -314,7 +341,7 @@ TEST_CASE("CG's inner steps solve the system, and its estimates settle") {
     const World world = World::of(MPI_COMM_SELF);
     cg::Matrix matrix{small};
     const auto share = cg::grid_share_of(small.order, 1, 0);
-    cg::Exchange exchange{world, share};
+    cg::CollectiveExchange exchange{world, share};
     Team team{1};
     cg::Multiply multiply{matrix, share, exchange, team, Simd::plain};
     cg::Solver solver{multiply, exchange, cg::Passes{team, Simd::plain}, share, small.shift};
@@ -328,6 +355,26 @@ TEST_CASE("CG's inner steps solve the system, and its estimates settle") {
     CHECK(zeta[39] == doctest::Approx(zeta[38]).epsilon(1e-4));
     solver.restart();
     CHECK(solver.step(times).zeta == zeta[0]);
+}
+
+TEST_CASE("CG with 24 or 26 inner steps finds the published zeta, and does not verify") {
+    constexpr cg::Recipe class_s{.order = 1400, .drawn = 7, .shift = 10};
+    cg::Matrix matrix{class_s};
+    const auto share = cg::grid_share_of(class_s.order, 1, 0);
+    cg::CollectiveExchange exchange{World::of(MPI_COMM_SELF), share};
+    Team team{1};
+    cg::Multiply multiply{matrix, share, exchange, team, Simd::plain};
+    cg::PartTimes times{{"multiply", "exchange", "update"}};
+    for (const int steps : {24, 25, 26}) {
+        cg::Solver solver{multiply, exchange, cg::Passes{team, Simd::plain}, share, class_s.shift, steps};
+        std::vector<cg::Estimate> estimates(15);
+        std::ranges::generate(estimates, [&] { return solver.step(times); });
+        const auto checks = cg::checks({}, estimates);
+        CHECK(checks.front().name == "zeta");
+        CHECK(checks.front().is_right());
+        CHECK(tare::npb::verdict(checks) ==
+              (steps == 25 ? Verification::successful : Verification::unsuccessful));
+    }
 }
 
 TEST_CASE("CG of class S verifies with each kind of vector instructions") {
