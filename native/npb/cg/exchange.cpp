@@ -27,7 +27,8 @@ std::vector<int> counts_of(const std::vector<Share<int>>& pieces) {
 std::vector<int> partners_of(const GridShare& share) {
     std::vector<int> partners;
     for (int bit = 1; bit < share.grid_columns; bit *= 2) {
-        const int column = (share.grid_column / bit) % 2 == 0 ? share.grid_column + bit : share.grid_column - bit;
+        const int column =
+            (share.grid_column / bit) % 2 == 0 ? share.grid_column + bit : share.grid_column - bit;
         partners.push_back(share.grid_row * share.grid_columns + column);
     }
     return partners;
@@ -84,7 +85,8 @@ void PairwiseExchange::swap(int partner, std::span<const double> outgoing, std::
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-void PairwiseExchange::add_partners(int partner, std::span<double> numbers, std::span<double> incoming) const {
+void PairwiseExchange::add_partners(int partner, std::span<double> numbers,
+                                    std::span<double> incoming) const {
     swap(partner, numbers, incoming.first(numbers.size()));
     std::transform(numbers.begin(), numbers.end(), incoming.begin(), numbers.begin(), std::plus<>{});
 }

@@ -32,7 +32,8 @@ class Exchange {
     virtual void progress() = 0;
     virtual void finish_gather() = 0;
 
-    /// Adds up the grid row's parts of a product; of the sums each rank gets its own piece. `part` is changed.
+    /// Adds up the grid row's parts of a product; of the sums each rank gets its own piece. `part` is
+    /// changed.
     virtual void sum_parts(std::span<double> part, std::span<double> own) = 0;
 
     /// Each number's sum over the whole vector.

@@ -14,21 +14,21 @@ Multiply::Multiply(Matrix& matrix, const GridShare& share, Exchange& exchange, T
       part_{share.has_parts ? static_cast<std::size_t>(share.rows().count) : 0} {}
 
 template <typename Work>
-void Multiply::for_each_panel(const Work& work) {
+void Multiply::for_each_block(const Work& work) {
     team_->run([&](int thread) {
-        const Share<int> panels = team_->part(thread, matrix_.panels());
-        for (int panel = panels.first; panel < panels.end(); ++panel) {
-            work(panel, thread);
+        const Share<int> blocks = team_->part(thread, matrix_.row_blocks());
+        for (int block = blocks.first; block < blocks.end(); ++block) {
+            work(block, thread);
         }
     });
 }
 
 /// What needs the own piece alone, while the others' come.
 void Multiply::start_rows(std::span<const double> gathered, std::span<double> rows) {
-    for_each_panel([&](int panel, int thread) {
-        const Share<int> places = matrix_.panel_rows(panel);
+    for_each_block([&](int block, int thread) {
+        const Share<int> places = matrix_.block_rows(block);
         std::fill_n(rows.begin() + places.first, places.count, 0.0);
-        functions_.add(matrix_.own_columns(panel), gathered.data(), rows.data());
+        functions_.add(matrix_.own_columns(block), gathered.data(), rows.data());
         if (thread == 0) {
             exchange_->progress();
         }
@@ -36,8 +36,8 @@ void Multiply::start_rows(std::span<const double> gathered, std::span<double> ro
 }
 
 void Multiply::finish_rows(std::span<const double> gathered, std::span<double> rows) {
-    for_each_panel([&](int panel, int /*thread*/) {
-        functions_.add(matrix_.other_columns(panel), gathered.data(), rows.data());
+    for_each_block([&](int block, int /*thread*/) {
+        functions_.add(matrix_.other_columns(block), gathered.data(), rows.data());
     });
 }
 
@@ -53,6 +53,7 @@ void Multiply::operator()(std::span<double> gathered, std::span<double> own_prod
     if (has_parts) {
         times.time(Part::exchange, [&] { exchange_->sum_parts(rows, own_product); });
     }
+    ++products_;
 }
 
 }  // namespace tare::npb::cg

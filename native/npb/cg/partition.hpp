@@ -24,8 +24,8 @@ struct GridShare {
     /// The matrix columns: the pieces of the grid column, by grid row.
     std::vector<Share<int>> column_pieces;
 
-    /// For the reference's messages: of the rows, those whose sums this rank has in the end; and the rank that
-    /// needs them, and has those of this rank's own piece.
+    /// For the reference's messages: of the rows, those whose sums this rank has in the end; and the rank
+    /// that needs them, and has those of this rank's own piece.
     Share<int> summed{};
     int transposed_rank = 0;
     /// The grid row has other ranks, whose part of the product is missing in this rank's.

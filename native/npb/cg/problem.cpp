@@ -63,7 +63,7 @@ Outcome run(const Arguments& arguments, const World& world) {
     const auto exchange = make_exchange(arguments.messages, world, share);
     Team team{arguments.threads};
     Multiply multiply = make_multiply(problem.recipe, share, *exchange, team, arguments.simd);
-    Solver solver{multiply, *exchange, Passes{team, arguments.simd}, share, problem.recipe.shift};
+    Solver solver{multiply, *exchange, VectorOperations{team, arguments.simd}, share, problem.recipe.shift};
     PartTimes times{{"multiply", "exchange", "update"}};
     static_cast<void>(solver.step(times));
     solver.restart();
@@ -86,6 +86,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{.name = "CG", .settings = settings, .run = run};
+const Kernel kernel{.name = "CG", .settings = settings, .run = run, .has_reference_messages = true};
 
 }  // namespace tare::npb::cg

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "npb/cg/multiply.hpp"
-#include "npb/cg/passes.hpp"
+#include "npb/cg/vector_operations.hpp"
 
 namespace tare::npb::cg {
 
@@ -15,6 +15,8 @@ struct Estimate {
     /// The same by the inner steps' recurrence. Where they solve as well as rounding errors allow, |x - A z|
     /// stays and this one still falls, in each step by the factor that exact numbers give.
     double recurrence_residual = 0;
+    /// Products with the matrix that it took.
+    int products = 0;
 };
 
 constexpr int inner_steps = 25;
@@ -23,8 +25,8 @@ constexpr int inner_steps = 25;
 /// (NAS-95-020, section 2.5); `steps` are others for a test.
 class Solver {
   public:
-    Solver(Multiply& multiply, const Exchange& exchange, const Passes& passes, const GridShare& share,
-           double shift, int steps = inner_steps);
+    Solver(Multiply& multiply, const Exchange& exchange, const VectorOperations& vectors,
+           const GridShare& share, double shift, int steps = inner_steps);
 
     /// x is all ones.
     void restart();
@@ -40,7 +42,7 @@ class Solver {
 
     Multiply* multiply_;
     const Exchange* exchange_;
-    Passes passes_;
+    VectorOperations vectors_;
     double shift_;
     int steps_;
     Buffer<double> x_;
