@@ -31,9 +31,9 @@ Wide = NDArray[np.longdouble]
 class Step:
     """What an outer step finds."""
 
-    zeta: np.longdouble
-    recurrence_residual: np.longdouble
-    residual: np.longdouble
+    zeta: float
+    recurrence_residual: float
+    residual: float
 
 
 def uniforms() -> Iterator[float]:
@@ -78,7 +78,8 @@ class Matrix:
     def times(self, vector: Wide) -> Wide:
         along = np.add.reduceat(self.values * vector[self.places], self.starts) * self.weights
         sums = np.add.reduceat(self.values[self.by_place] * along[self.owners], self.place_starts)
-        return sums + self.diagonal * vector
+        product: Wide = sums + self.diagonal * vector
+        return product
 
 
 def solved(matrix: Matrix, right_side: Wide) -> tuple[Wide, np.longdouble]:
@@ -105,11 +106,14 @@ def outer_steps(name: str, count: int) -> list[Step]:
     for _ in range(count):
         solution, recurrence_residual = solved(matrix, vector)
         rest = vector - matrix.times(solution)
-        steps.append(Step(WIDE(shift) + 1 / (vector @ solution), recurrence_residual, np.sqrt(rest @ rest)))
+        zeta = float(WIDE(shift) + 1 / (vector @ solution))
+        steps.append(Step(zeta, float(recurrence_residual), float(np.sqrt(rest @ rest))))
         vector = solution / np.sqrt(solution @ solution)
     return steps
 
 
 if __name__ == "__main__":
-    for number, step in enumerate(outer_steps(sys.argv[1], int(sys.argv[2])), 1):
-        print(f"{number} zeta {step.zeta:.16g} residual {step.recurrence_residual:.7g} true {step.residual:.7g}")
+    sys.stdout.writelines(
+        f"{number} zeta {step.zeta:.16g} residual {step.recurrence_residual:.10g} true {step.residual:.4g}\n"
+        for number, step in enumerate(outer_steps(sys.argv[1], int(sys.argv[2])), 1)
+    )

@@ -14,9 +14,9 @@ def test_the_early_values_of_cg_are_those_of_an_independent_calculation(programs
     published = {check["name"]: check["published"] for check in said["checks"]}
     for number, step in enumerate(outer_steps("S", 3), 1):
         where = f" after step {number}, computed independently"
-        assert published.pop(f"zeta{where}") == pytest.approx(float(step.zeta), rel=1e-14, abs=0)
+        assert published.pop(f"zeta{where}") == pytest.approx(step.zeta, rel=1e-14, abs=0)
         residual = published.pop(f"recurrence's residual{where}", None)
-        assert residual == (pytest.approx(float(step.recurrence_residual), rel=1e-6, abs=0) if number < 3 else None)
+        assert residual == (pytest.approx(step.recurrence_residual, rel=1e-6, abs=0) if number < 3 else None)
     assert published == {"zeta": 8.5971775078648, "products with the matrix, counted": 15 * 26}
 
 

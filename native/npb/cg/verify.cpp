@@ -11,8 +11,9 @@ namespace tare::npb::cg {
 namespace {
 
 constexpr double tolerance = 1e-10;
-/// 500 times the effect of the order of sums, on 1 to 16 ranks; a step more or less changes it five times.
-constexpr double residual_tolerance = 1e-3;
+/// 250 times the largest effect of ranks and vector code that was seen; an inner step less gives 5 times as
+/// much.
+constexpr double residual_tolerance = 1e-2;
 /// By the specification: one in each of 25 inner steps, one for |x - A z|.
 constexpr int products_per_step = 26;
 
@@ -20,9 +21,9 @@ constexpr int products_per_step = 26;
 /// 80-bit numbers (tests/npb/independent_cg.py). The last zeta alone shows neither how far its solver went
 /// nor where it started.
 struct Early {
-    ProblemClass name;
-    std::size_t step;
-    double zeta;
+    ProblemClass name = ProblemClass::s;
+    std::size_t step = 0;
+    double zeta = 0;
     /// Only where 64-bit numbers can reach it: from class A on the 25th inner step is one of rounding errors.
     std::optional<double> recurrence_residual{};
 };
