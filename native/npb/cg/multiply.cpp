@@ -10,24 +10,25 @@ Multiply::Multiply(Matrix& matrix, const GridShare& share, Exchange& exchange, T
       exchange_{&exchange},
       team_{&team},
       functions_{product::functions(simd)},
-      part_{exchange.has_parts() ? static_cast<std::size_t>(share.rows().count) : 0} {}
+      has_others_{share.has_others()},
+      part_{share.has_parts ? static_cast<std::size_t>(share.rows().count) : 0} {}
 
 template <typename Work>
-void Multiply::for_each_panel(const Work& work) {
+void Multiply::for_each_block(const Work& work) {
     team_->run([&](int thread) {
-        const Share<int> panels = team_->part(thread, matrix_.panels());
-        for (int panel = panels.first; panel < panels.end(); ++panel) {
-            work(panel, thread);
+        const Share<int> blocks = team_->part(thread, matrix_.row_blocks());
+        for (int block = blocks.first; block < blocks.end(); ++block) {
+            work(block, thread);
         }
     });
 }
 
 /// What needs the own piece alone, while the others' come.
 void Multiply::start_rows(std::span<const double> gathered, std::span<double> rows) {
-    for_each_panel([&](int panel, int thread) {
-        const Share<int> places = matrix_.panel_rows(panel);
+    for_each_block([&](int block, int thread) {
+        const Share<int> places = matrix_.block_rows(block);
         std::fill_n(rows.begin() + places.first, places.count, 0.0);
-        functions_.add(matrix_.own_columns(panel), gathered.data(), rows.data());
+        functions_.add(matrix_.own_columns(block), gathered.data(), rows.data());
         if (thread == 0) {
             exchange_->progress();
         }
@@ -35,22 +36,24 @@ void Multiply::start_rows(std::span<const double> gathered, std::span<double> ro
 }
 
 void Multiply::finish_rows(std::span<const double> gathered, std::span<double> rows) {
-    for_each_panel([&](int panel, int /*thread*/) {
-        functions_.add(matrix_.other_columns(panel), gathered.data(), rows.data());
+    for_each_block([&](int block, int /*thread*/) {
+        functions_.add(matrix_.other_columns(block), gathered.data(), rows.data());
     });
 }
 
 void Multiply::operator()(std::span<double> gathered, std::span<double> own_product, PartTimes& times) {
-    const auto rows = exchange_->has_parts() ? part_.span() : own_product;
+    const bool has_parts = part_.size() > 0;
+    const auto rows = has_parts ? part_.span() : own_product;
     times.time(Part::exchange, [&] { exchange_->start_gather(gathered); });
     times.time(Part::multiply, [&] { start_rows(gathered, rows); });
-    if (exchange_->has_others()) {
+    if (has_others_) {
         times.time(Part::exchange, [&] { exchange_->finish_gather(); });
         times.time(Part::multiply, [&] { finish_rows(gathered, rows); });
     }
-    if (exchange_->has_parts()) {
+    if (has_parts) {
         times.time(Part::exchange, [&] { exchange_->sum_parts(rows, own_product); });
     }
+    ++products_;
 }
 
 }  // namespace tare::npb::cg

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <vector>
 
 #include "npb/cg/solve.hpp"
 #include "npb/cg/verify.hpp"
@@ -58,18 +59,18 @@ Multiply make_multiply(const Recipe& recipe, const GridShare& share, Exchange& e
 
 Outcome run(const Arguments& arguments, const World& world) {
     const Problem problem = problem_of(arguments, world);
-    const GridShare share = grid_share_of(problem.recipe.order, world.ranks, world.rank);
-    Exchange exchange{world, share};
+    const GridShare share = share_for(arguments.messages, problem.recipe.order, world.ranks, world.rank);
+    const auto exchange = make_exchange(arguments.messages, world, share);
     Team team{arguments.threads};
-    Multiply multiply = make_multiply(problem.recipe, share, exchange, team, arguments.simd);
-    Solver solver{multiply, exchange, Passes{team, arguments.simd}, share, problem.recipe.shift};
+    Multiply multiply = make_multiply(problem.recipe, share, *exchange, team, arguments.simd);
+    Solver solver{multiply, *exchange, VectorOperations{team, arguments.simd}, share, problem.recipe.shift};
     PartTimes times{{"multiply", "exchange", "update"}};
     static_cast<void>(solver.step(times));
     solver.restart();
     times.clear();
-    Estimate estimate;
+    std::vector<Estimate> estimates(static_cast<std::size_t>(problem.iterations));
     const double wall_s = timed(world.communicator, [&] {
-        for (int step = 0; step < problem.iterations; ++step) {
+        for (Estimate& estimate : estimates) {
             estimate = solver.step(times);
         }
     });
@@ -78,13 +79,13 @@ Outcome run(const Arguments& arguments, const World& world) {
             .wall_s = wall_s,
             .million_operations = million_operations(problem),
             .active_ranks = world.ranks,
-            .checks = checks(arguments, estimate),
-            .wrong_here = !std::isfinite(estimate.residual),
+            .checks = checks(arguments, estimates),
+            .wrong_here = !std::isfinite(estimates.back().residual),
             .phases = times.list()};
 }
 
 }  // namespace
 
-const Kernel kernel{.name = "CG", .settings = settings, .run = run};
+const Kernel kernel{.name = "CG", .settings = settings, .run = run, .has_reference_messages = true};
 
 }  // namespace tare::npb::cg

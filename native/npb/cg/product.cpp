@@ -65,7 +65,7 @@ template <typename Picked>
 
 void add_tile(const Tile& tile, const std::uint32_t* word, const double* value, const double* vector,
               double* product) {
-    for (int group = 0; group < tile.groups; ++group) {
+    for (int chunk = 0; chunk < tile.chunks; ++chunk) {
         const std::uint32_t* const rows = word + 1;
         Vector sums[parts] = {};
         std::uint32_t steps = *word;

@@ -12,20 +12,21 @@ namespace tare::npb::cg::product {
 constexpr int lanes = 8;
 /// Words of 32 bit that hold one number for each lane: the lower half of a word is that of the even lane.
 constexpr int words_per_step = lanes / 2;
-/// Words that come before a group's steps: how many steps, and each lane's row in the tile.
+/// Words that come before a chunk's steps: how many steps, and each lane's row in the tile.
 constexpr int words_per_head = 1 + words_per_step;
 /// Zeros behind the last word and the last value, so that reading ahead stays inside of the arrays.
 constexpr std::size_t slack = 1024;
 
 /// The matrix entries of some rows in some columns, both few enough that 16 bit number them and that the
-/// first cache holds the parts of the vectors that they meet. Groups of `lanes` rows that are about equally
-/// long lie one behind the other, step after step: a step is one entry of each of the group's rows, its
+/// first cache holds the parts of the vectors that they meet. Each tile is stored in the format SELL-C-sigma
+/// (C is `lanes`, rows are sorted in the whole tile): chunks of `lanes` rows that are about equally
+/// long lie one behind the other, step after step: a step is one entry of each of the chunk's rows, its
 /// column (in the tile) among the words and its value among the values. A row that is shorter than its
-/// group's first is filled up with zeros.
+/// chunk's first is filled up with zeros.
 struct Tile {
     int first_row;
     int first_column;
-    int groups;
+    int chunks;
     std::size_t first_word;
     std::size_t first_value;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npb/cg/grid.hpp"
+#include "npb/cg/partition.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <numeric>
 
@@ -47,11 +48,13 @@ std::vector<int> GridShare::gathered_places(int order) const {
 
 GridShare grid_share_of(int order, int ranks, int rank) {
     const int columns = grid_columns(ranks);
-    GridShare share{.grid_row = rank / columns,
+    GridShare share{.grid_columns = columns,
+                    .grid_row = rank / columns,
                     .grid_column = rank % columns,
                     .own = share_of(order, ranks, rank),
                     .row_pieces = {},
-                    .column_pieces = {}};
+                    .column_pieces = {},
+                    .has_parts = columns > 1};
     for (int column = 0; column < columns; ++column) {
         share.row_pieces.push_back(share_of(order, ranks, share.grid_row * columns + column));
     }
@@ -59,6 +62,29 @@ GridShare grid_share_of(int order, int ranks, int rank) {
         share.column_pieces.push_back(share_of(order, ranks, row * columns + share.grid_column));
     }
     return share;
+}
+
+GridShare reference_share_of(int order, int ranks, int rank) {
+    if (!std::has_single_bit(static_cast<unsigned>(ranks))) {
+        throw WrongUse("the reference's messages need a number of ranks that is a power of two");
+    }
+    const int rows = 1 << (std::countr_zero(static_cast<unsigned>(ranks)) / 2);
+    const int columns = ranks / rows;
+    const int row = rank / columns;
+    const int column = rank % columns;
+    // A row's rows are as many as one or two columns' pieces: those of as many neighbours stand in its place.
+    const int pieces = columns / rows;
+    const int summed_piece = pieces * row + column % pieces;
+    const Share<int> own = share_of(order, columns, column);
+    return {.grid_columns = columns,
+            .grid_row = row,
+            .grid_column = column,
+            .own = own,
+            .row_pieces = {share_of(order, rows, row)},
+            .column_pieces = {own},
+            .summed = share_of(order, columns, summed_piece),
+            .transposed_rank = column / pieces * columns + summed_piece,
+            .has_parts = columns > 1};
 }
 
 }  // namespace tare::npb::cg

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npb/cg/passes.hpp"
+#include "npb/cg/vector_operations.hpp"
 
 namespace tare::npb::cg {
 
@@ -14,15 +14,15 @@ std::span<Number> cut(const Team& team, int thread, std::span<Number> vector) {
 
 }  // namespace
 
-double Passes::dot(std::span<const double> left, std::span<const double> right) const {
+double VectorOperations::dot(std::span<const double> left, std::span<const double> right) const {
     return team_->sum([&](int thread) {
         const auto mine = cut(*team_, thread, left);
         return functions_.dot(mine.size(), mine.data(), cut(*team_, thread, right).data());
     });
 }
 
-double Passes::reduce_residual(double alpha, std::span<const double> product,
-                               std::span<double> residual) const {
+double VectorOperations::reduce_residual(double alpha, std::span<const double> product,
+                                         std::span<double> residual) const {
     return team_->sum([&](int thread) {
         const auto mine = cut(*team_, thread, residual);
         return functions_.reduce_residual(mine.size(), alpha, cut(*team_, thread, product).data(),
@@ -30,8 +30,8 @@ double Passes::reduce_residual(double alpha, std::span<const double> product,
     });
 }
 
-void Passes::advance(double alpha, double beta, std::span<const double> residual, std::span<double> solution,
-                     std::span<double> direction) const {
+void VectorOperations::advance(double alpha, double beta, std::span<const double> residual,
+                               std::span<double> solution, std::span<double> direction) const {
     team_->run([&](int thread) {
         const auto mine = cut(*team_, thread, solution);
         functions_.advance(mine.size(), alpha, beta, cut(*team_, thread, residual).data(), mine.data(),
@@ -39,12 +39,13 @@ void Passes::advance(double alpha, double beta, std::span<const double> residual
     });
 }
 
-void Passes::scale(double factor, std::span<const double> from, std::span<double> target) const {
+void VectorOperations::scale(double factor, std::span<const double> from, std::span<double> target) const {
     functions_.scale(from.size(), factor, from.data(), target.data());
 }
 
-updates::OuterSums Passes::outer_sums(std::span<const double> right_side, std::span<const double> solution,
-                                      std::span<const double> product) const {
+vector_kernels::OuterSums VectorOperations::outer_sums(std::span<const double> right_side,
+                                                       std::span<const double> solution,
+                                                       std::span<const double> product) const {
     return functions_.outer_sums(right_side.size(), right_side.data(), solution.data(), product.data());
 }
 

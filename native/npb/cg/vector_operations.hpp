@@ -3,16 +3,16 @@
 
 #include <span>
 
-#include "npb/cg/updates.hpp"
+#include "npb/cg/vector_kernels.hpp"
 #include "npb/common/team.hpp"
 
 namespace tare::npb::cg {
 
-/// The vector updates of `updates::Functions`, each thread on its part of the vectors. All vectors of a call
-/// have the same length.
-class Passes {
+/// The vector updates of `vector_kernels::Functions`, each thread on its part of the vectors. All vectors of
+/// a call have the same length.
+class VectorOperations {
   public:
-    Passes(Team& team, Simd simd) : team_{&team}, functions_{updates::functions(simd)} {}
+    VectorOperations(Team& team, Simd simd) : team_{&team}, functions_{vector_kernels::functions(simd)} {}
 
     [[nodiscard]] double dot(std::span<const double> left, std::span<const double> right) const;
     [[nodiscard]] double reduce_residual(double alpha, std::span<const double> product,
@@ -21,13 +21,13 @@ class Passes {
                  std::span<double> direction) const;
     void scale(double factor, std::span<const double> from, std::span<double> target) const;
     /// Three dot products of an outer step, in one thread.
-    [[nodiscard]] updates::OuterSums outer_sums(std::span<const double> right_side,
-                                                std::span<const double> solution,
-                                                std::span<const double> product) const;
+    [[nodiscard]] vector_kernels::OuterSums outer_sums(std::span<const double> right_side,
+                                                       std::span<const double> solution,
+                                                       std::span<const double> product) const;
 
   private:
     Team* team_;
-    updates::Functions functions_;
+    vector_kernels::Functions functions_;
 };
 
 }  // namespace tare::npb::cg

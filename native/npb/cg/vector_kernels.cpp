@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector updates and dot products of the conjugate gradient method.
-#include "npb/cg/updates.hpp"
+#include "npb/cg/vector_kernels.hpp"
 
-namespace tare::npb::cg::updates::TARE_NPB_SIMD {
+namespace tare::npb::cg::vector_kernels::TARE_NPB_SIMD {
 
 namespace {
 
@@ -65,4 +65,4 @@ Functions functions() {
             .scale = scale};
 }
 
-}  // namespace tare::npb::cg::updates::TARE_NPB_SIMD
+}  // namespace tare::npb::cg::vector_kernels::TARE_NPB_SIMD

@@ -5,7 +5,7 @@
 
 #include "npb/common/simd.hpp"
 
-namespace tare::npb::cg::updates {
+namespace tare::npb::cg::vector_kernels {
 
 /// What an outer step needs of the solution z of A z = x.
 struct OuterSums {
@@ -17,7 +17,7 @@ struct OuterSums {
     double residual = 0;
 };
 
-/// Passes over vectors of `count` numbers each, fused where one pass can do the work of two.
+/// Operations on vectors of `count` numbers each, fused where one pass can do the work of two.
 struct Functions {
     double (*dot)(std::size_t count, const double* left, const double* right);
     /// residual -= alpha * product; gives residual·residual.
@@ -33,4 +33,4 @@ struct Functions {
 
 TARE_NPB_VARIANTS(Functions)
 
-}  // namespace tare::npb::cg::updates
+}  // namespace tare::npb::cg::vector_kernels
