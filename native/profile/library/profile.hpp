@@ -24,11 +24,16 @@ struct Initialization {
     Moment end;
 };
 
+/// The same in all ranks of a job, and another in each job: all call it together. Open MPI 4 and 5 name the job
+/// by PMIx in all its processes; otherwise rank 0 names it.
+[[nodiscard]] std::string run_name(const Mpi& mpi);
+
 /// What each call needs lies in front, in whole lines of the cache.
 class alignas(cache_line_byte) Profile {
   public:
-    /// Of a process whose MPI_Init has just returned; `path` is the run's file.
-    Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path);
+    /// Of a process whose MPI_Init has just returned; `path` is the run's file, `run` its name.
+    Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path,
+            const std::string& run);
 
     [[nodiscard]] const Clock& clock() const { return clock_; }
     [[nodiscard]] const Mpi& mpi() const { return mpi_; }

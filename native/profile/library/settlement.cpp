@@ -2,7 +2,6 @@
 // Counting what the journal holds, with what only the living process knows: its requests and messages.
 #include <algorithm>
 #include <atomic>
-#include <bit>
 
 #include "profile/counting.hpp"
 #include "profile/library/profile.hpp"
@@ -70,7 +69,7 @@ void Profile::post(const Entry& entry) {
                   {.kind = Tracked::Kind::receive,
                    .call = entry.call,
                    .slot = log_.post(),
-                   .communicator = communicators_.find(std::bit_cast<MPI_Comm>(entry.context))});
+                   .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
 }
 
 void Profile::end(const Entry& entry) {
@@ -93,7 +92,7 @@ void Profile::end(const Entry& entry) {
 
 /// The data count for the call that posted the receive, the time for the one that waited.
 void Profile::end_receive(const Entry& entry, const Tracked& tracked) {
-    const Route route = tracked.communicator->route(nullptr);
+    const Route route = tracked.communicator->route({});
     const int from = route.world_rank(entry.peer);
     profile::count(counters_, {.received_byte = entry.received_byte,
                                .peer = from,
