@@ -82,9 +82,18 @@ struct LateSenders {
     Untold untold;
 };
 
+/// How long this rank waited in collective calls before all those that it needed had come to them.
+struct CollectiveWaits {
+    std::int64_t wait_ticks;
+    /// Calls for which it could be told, of all that wait for others.
+    std::uint64_t told;
+    std::uint64_t calls;
+    Untold untold;
+};
+
 /// The whole of a rank but its peers. Times are in ticks of the clock that the rank reads.
 struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new file is all zeros
-    static constexpr std::uint64_t mark_of_layout = 0x32302D666F727074;  // "tprof-02"
+    static constexpr std::uint64_t mark_of_layout = 0x33302D666F727074;  // "tprof-03"
     static constexpr std::size_t name_size = 64;
     static constexpr std::size_t path_size = 256;
 
@@ -114,6 +123,7 @@ struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new fi
     Stage stage;
     std::int32_t abort_code;
     LateSenders late_senders;
+    CollectiveWaits collective_waits;
     std::array<CallRecord, call_count> calls;
 
     [[nodiscard]] double seconds(std::int64_t ticks) const {

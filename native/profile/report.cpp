@@ -77,17 +77,31 @@ std::vector<JsonObject> peers(const RankCounters& counters) {
     return found;
 }
 
-std::optional<std::string_view> reason(Untold untold) {
-    constexpr std::array<std::string_view, 7> reasons{
-        "",
-        "there were more messages than were kept",
-        "the two sides of some message do not know its communicator alike",
-        "some sender's clock is another kernel's or of another kind, or the order of its messages is not "
-        "known",
-        "other threads called MPI too, so that the order of messages is not known",
-        "a receive was given up, or a send cancelled, so that the order of messages is not known",
-        "the rank did not come to the end of MPI_Finalize",
-    };
+/// In the order of `Untold`.
+using Reasons = std::array<std::string_view, 7>;
+
+constexpr Reasons reasons_of_messages{
+    "",
+    "there were more messages than were kept",
+    "the two sides of some message do not know its communicator alike",
+    "some sender's clock is another kernel's or of another kind, or the order of its messages is not "
+    "known",
+    "other threads called MPI too, so that the order of messages is not known",
+    "a receive was given up, or a send cancelled, so that the order of messages is not known",
+    "the rank did not come to the end of MPI_Finalize",
+};
+
+constexpr Reasons reasons_of_collectives{
+    "",
+    "there were more calls than were kept",
+    "some communicator has two sides, or its members do not know it alike",
+    "some member's clock is another kernel's or of another kind, or the order of its calls is not known",
+    "other threads called MPI too, so that the order of calls is not known",
+    "",
+    "the rank did not come to the end of MPI_Finalize",
+};
+
+std::optional<std::string_view> reason(const Reasons& reasons, Untold untold) {
     return untold == Untold::none ? std::nullopt : std::optional{word(reasons, untold)};
 }
 
@@ -99,7 +113,18 @@ JsonObject late_senders(const RankRecord& record) {
         .add("wait_s", known ? std::optional{record.seconds(late.wait_ticks)} : std::nullopt)
         .add("told", finished ? std::optional{late.told} : std::nullopt)
         .add("receives", finished ? std::optional{late.receives} : std::nullopt)
-        .add("why_not", reason(finished ? late.untold : Untold::unfinished));
+        .add("why_not", reason(reasons_of_messages, finished ? late.untold : Untold::unfinished));
+}
+
+JsonObject collective_waits(const RankRecord& record) {
+    const bool finished = record.stage == Stage::finalized;
+    const CollectiveWaits& waits = record.collective_waits;
+    const bool known = finished && (waits.told > 0 || (waits.calls == 0 && waits.untold == Untold::none));
+    return JsonObject{}
+        .add("wait_s", known ? std::optional{record.seconds(waits.wait_ticks)} : std::nullopt)
+        .add("told", finished ? std::optional{waits.told} : std::nullopt)
+        .add("calls", finished ? std::optional{waits.calls} : std::nullopt)
+        .add("why_not", reason(reasons_of_collectives, finished ? waits.untold : Untold::unfinished));
 }
 
 std::optional<JsonObject> unfinished_call(const RankRecord& record) {
@@ -153,6 +178,7 @@ std::string rank_text(const RankCounters& counters) {
         .add("io_s", record.seconds(io_ticks))
         .add("profiler_s", record.seconds(record.own_ticks))
         .add("late_senders", late_senders(record))
+        .add("collective_waits", collective_waits(record))
         .add("calls", calls(record))
         .add("peers", peers(counters))
         .text();

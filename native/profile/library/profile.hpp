@@ -8,6 +8,7 @@
 
 #include "profile/library/clock.hpp"
 #include "profile/library/communicators.hpp"
+#include "profile/library/meeting_log.hpp"
 #include "profile/library/message_log.hpp"
 #include "profile/library/mpi.hpp"
 #include "profile/library/requests.hpp"
@@ -42,6 +43,7 @@ class alignas(cache_line_byte) Profile {
     [[nodiscard]] Communicators& communicators() { return communicators_; }
     [[nodiscard]] MatchedMessages& matched() { return matched_; }
     [[nodiscard]] MessageLog& log() { return log_; }
+    [[nodiscard]] const MeetingLog& meetings() const { return meetings_; }
     [[nodiscard]] RankFile& file() { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -110,6 +112,7 @@ class alignas(cache_line_byte) Profile {
 
     void settle_until(std::uint32_t end);
     void log(const Entry& entry);
+    void meet(const Entry& entry);
     void post(const Entry& entry);
     void end(const Entry& entry);
     void end_receive(const Entry& entry, const Tracked& tracked);
@@ -126,6 +129,7 @@ class alignas(cache_line_byte) Profile {
     RankFile file_;
     Requests requests_;
     MessageLog log_;
+    MeetingLog meetings_;
     MatchedMessages matched_;
     std::string path_;
     std::mutex mutex_;

@@ -33,6 +33,7 @@ void Profile::count(const Entry& entry) {
     profile::count(counters_, entry);
     if (entry.is_call && !entry.on_main) {
         log_.note(Untold::threads);
+        meetings_.note(Untold::threads);
     }
     switch (entry.did) {
         case Did::sent:
@@ -45,6 +46,9 @@ void Profile::count(const Entry& entry) {
             break;
         case Did::ended:
             end(entry);
+            break;
+        case Did::met:
+            meet(entry);
             break;
         case Did::nothing:
         case Did::moved:
@@ -61,6 +65,19 @@ void Profile::log(const Entry& entry) {
                       entry.end_ticks);
     } else if (in_world) {
         log_.sent(entry.peer, entry.context, entry.begin_ticks);
+    }
+}
+
+/// Nobody waits alone.
+void Profile::meet(const Entry& entry) {
+    if (entry.peer > 1) {
+        const bool is_begun = call_table.at(index_of(entry.call)).is_begun;
+        meetings_.met({.arrival = {.communicator = entry.context,
+                                   .begin_ticks = entry.begin_ticks,
+                                   .members = entry.peer,
+                                   .is_awaited = entry.tag & part_is_awaited},
+                       .end_ticks = entry.end_ticks,
+                       .waits = !is_begun && (entry.tag & part_waits) != 0});
     }
 }
 

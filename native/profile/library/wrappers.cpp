@@ -23,6 +23,11 @@
         [&] { return sent; }, [&] { return received; } \
     }
 
+#define TARE_MEETS(part, sent, received)                                          \
+    Meets {                                                                       \
+        communicator, [&] { return part; }, [&] { return sent; }, [&] { return received; } \
+    }
+
 #define TARE_WRAPPED(share, name, parameters, arguments, ...)                                             \
     namespace {                                                                                           \
     int measured_##name(Layer layer, TARE_UNPACKED parameters) {                                          \
