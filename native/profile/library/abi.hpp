@@ -32,6 +32,19 @@ template <typename Handle>
     }
 }
 
+/// A handle as the program passes it, in a whole register. Should its MPI not be of this library's kind, that
+/// goes on as it came: a number's type would cut an address. In registers and on the stack a structure of one
+/// word is passed as the word (System V ABI for x86-64, section 3.2.3; AAPCS64, section 6.8.2).
+struct WordOfNumber {
+    std::uint64_t bits;
+
+    // NOLINTNEXTLINE(google-explicit-constructor, hicpp-explicit-conversions): it is that handle
+    operator int() const { return handle_of<int>(bits); }
+};
+
+template <typename Handle>
+using Word = std::conditional_t<std::is_pointer_v<Handle>, Handle, WordOfNumber>;
+
 #ifdef OPEN_MPI
 
 inline constexpr Family own_family = Family::open_mpi;

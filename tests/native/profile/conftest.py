@@ -34,7 +34,10 @@ def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         target = folder / f"{name}-{compiler}"
         if not target.exists():
             source = PROGRAMS / f"{name}.c"
-            argv = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", str(source), "-o", str(target)]
+            options = ["-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+            if compiler != "mpicc":
+                options.append("-Wno-stringop-overflow")  # gcc takes MPICH's MPI_STATUSES_IGNORE for an array
+            argv = [compiler, *options, str(source), "-o", str(target)]
             subprocess.run(argv, check=True, timeout=LIMIT_S)
         return target
 
