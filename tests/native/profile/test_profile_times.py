@@ -55,3 +55,34 @@ def test_waiting_for_late_senders_is_told_from_all_other_waiting(
     assert late["wait_s"] == pytest.approx(sum(expected), abs=0.05)
     assert profile.ranks[1]["communication_s"] > late["wait_s"]
     assert profile.ranks[0]["late_senders"] == {"wait_s": 0, "told": 0, "receives": 0, "why_not": None}
+
+
+def come_and_gone(text: str) -> dict[str, dict[int, tuple[float, float]]]:
+    """Call → rank → when it began and ended there, as meetings.c prints it."""
+    calls: dict[str, dict[int, tuple[float, float]]] = {}
+    for line in text.splitlines():
+        name, rank, begin_s, end_s = line.split()
+        calls.setdefault(name, {})[int(rank)] = float(begin_s), float(end_s)
+    return calls
+
+
+def test_waiting_for_others_in_collective_calls_is_told_from_transfer(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    done = launcher.run([compile_c("meetings")], 3)
+    assert done.returncode == 0, done.stderr
+    calls = come_and_gone(done.stdout)
+    profile = read_profile(launcher.file)
+    for rank in range(3):
+        # All wait for all; in a broadcast the others for the root, rank 1, and in a reduction the root for them.
+        names = ["barrier", "allreduce", "reduce" if rank == 1 else "broadcast"]
+        awaited = {name: [1] if name == "broadcast" else [0, 1, 2] for name in names}
+        expected_s = sum(
+            waited_s(*calls[name][rank], *(calls[name][other][0] for other in awaited[name])) for name in names
+        )
+        assert expected_s > 0.05
+        waits = profile.ranks[rank]["collective_waits"]
+        assert (waits["told"], waits["calls"], waits["why_not"]) == (3, 3, None)
+        # On a busy machine the program may lose its processor between its own look at the clock and the call.
+        assert waits["wait_s"] == pytest.approx(expected_s, abs=0.05)
+        assert profile.ranks[rank]["communication_s"] > waits["wait_s"]
