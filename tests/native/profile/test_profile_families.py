@@ -25,12 +25,14 @@ def counted_call(call: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in call.items() if key not in left_out}
 
 
-@pytest.mark.parametrize("name", ["messages", "collectives"])
+@pytest.mark.parametrize(
+    ("name", "ranks"), [("messages", 3), ("collectives", 3), ("files", 2), ("threads", 2)]
+)
 def test_one_program_counts_the_same_under_open_mpi_and_under_mpich(
-    compile_c: Compile, launcher: Launcher, mpich_launcher: MpichLauncher, name: str
+    compile_c: Compile, launcher: Launcher, mpich_launcher: MpichLauncher, name: str, ranks: int
 ) -> None:
-    by_open_mpi = launcher.profile([compile_c(name)], 3)
-    by_mpich = mpich_launcher.profile([compile_c(name, MPICC)], 3)
+    by_open_mpi = launcher.profile([compile_c(name), "data"], ranks)
+    by_mpich = mpich_launcher.profile([compile_c(name, MPICC), "data"], ranks)
     assert counted(by_mpich) == counted(by_open_mpi)
     assert by_mpich.content["library"].startswith("MPICH Version: ")
 
