@@ -57,10 +57,11 @@ std::vector<std::vector<std::int64_t>> last_begins(std::span<const std::span<con
     for (const auto& arrivals : members) {
         Walk walk{calls};
         auto& own = begins.emplace_back();
-        std::transform(arrivals.begin(), arrivals.end(), std::back_inserter(own), [&](const Arrival& arrival) {
-            const Gathering& call = walk.next(arrival);
-            return call.arrived == call.members ? call.last_ticks : unknown_ticks;
-        });
+        std::transform(arrivals.begin(), arrivals.end(), std::back_inserter(own),
+                       [&](const Arrival& arrival) {
+                           const Gathering& call = walk.next(arrival);
+                           return call.arrived == call.members ? call.last_ticks : unknown_ticks;
+                       });
     }
     return begins;
 }
@@ -76,8 +77,8 @@ CollectiveWaits wait_for_last(std::span<const Meeting> meetings, std::span<const
         if (last_ticks[place] != unknown_ticks) {
             const std::int64_t begin_ticks = meeting.arrival.begin_ticks;
             ++waits.told;
-            waits.wait_ticks += std::clamp<std::int64_t>(last_ticks[place] - begin_ticks, 0,
-                                                         meeting.end_ticks - begin_ticks);
+            waits.wait_ticks +=
+                std::clamp<std::int64_t>(last_ticks[place] - begin_ticks, 0, meeting.end_ticks - begin_ticks);
         }
     }
     return waits;

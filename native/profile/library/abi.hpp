@@ -45,6 +45,14 @@ struct WordOfNumber {
 template <typename Handle>
 using Word = std::conditional_t<std::is_pointer_v<Handle>, Handle, WordOfNumber>;
 
+using Comm = Word<MPI_Comm>;
+using Datatype = Word<MPI_Datatype>;
+using Group = Word<MPI_Group>;
+using Info = Word<MPI_Info>;
+using Op = Word<MPI_Op>;
+using Request = Word<MPI_Request>;
+using Win = Word<MPI_Win>;
+
 #ifdef OPEN_MPI
 
 inline constexpr Family own_family = Family::open_mpi;
@@ -63,7 +71,8 @@ inline constexpr Family own_family = Family::mpich;
 /// As above. The upper 31 bits lie above the mark of what was cancelled.
 [[nodiscard]] inline std::uint64_t data_byte(const MPI_Status& status) {
     constexpr unsigned low_bits = 32;
-    const auto high = static_cast<std::uint64_t>(static_cast<std::uint32_t>(status.count_hi_and_cancelled) >> 1U);
+    const auto high =
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(status.count_hi_and_cancelled) >> 1U);
     return high << low_bits | static_cast<std::uint32_t>(status.count_lo);
 }
 

@@ -156,13 +156,13 @@ int finalize(Layer layer) {
 }
 
 /// The one call of which only the record is marked: it does not return.
-int abort(const char* name, Word<MPI_Comm> communicator, int code) {
+int abort(const char* name, Comm communicator, int code) {
     if (Profile* const profile = active_profile().load(std::memory_order_acquire)) {
         profile->record().abort_code = code;
         profile->record().stage = Stage::aborted;
     }
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) finds is a function
-    return reinterpret_cast<int (*)(Word<MPI_Comm>, int)>(find_next(name))(communicator, code);
+    return reinterpret_cast<int (*)(Comm, int)>(find_next(name))(communicator, code);
 }
 
 /// A process that ends by itself, but not by MPI_Finalize. A fork of it shares the file and is not meant.
@@ -190,7 +190,7 @@ TARE_SEEN(PMPI_Init_thread, (int* argument_count, char*** arguments, int require
 }
 TARE_SEEN(MPI_Finalize, ()) { return finalize(Layer::mpi); }
 TARE_SEEN(PMPI_Finalize, ()) { return finalize(Layer::pmpi); }
-TARE_SEEN(MPI_Abort, (Word<MPI_Comm> communicator, int code)) { return abort("MPI_Abort", communicator, code); }
-TARE_SEEN(PMPI_Abort, (Word<MPI_Comm> communicator, int code)) { return abort("PMPI_Abort", communicator, code); }
+TARE_SEEN(MPI_Abort, (Comm communicator, int code)) { return abort("MPI_Abort", communicator, code); }
+TARE_SEEN(PMPI_Abort, (Comm communicator, int code)) { return abort("PMPI_Abort", communicator, code); }
 
 }  // namespace tare::profile

@@ -49,9 +49,9 @@ Parcels<std::int64_t> ask(const Mpi& mpi, const Parcels<Arrival>& out, std::uint
 
 CollectiveWaits conclude(const MeetingLog& log, CollectiveWaits waits) {
     const auto& meetings = log.meetings();
-    waits.calls = log.left_out() + static_cast<std::uint64_t>(std::count_if(
-                                       meetings.begin(), meetings.end(),
-                                       [](const Meeting& meeting) { return meeting.waits; }));
+    waits.calls = log.left_out() + static_cast<std::uint64_t>(
+                                       std::count_if(meetings.begin(), meetings.end(),
+                                                     [](const Meeting& meeting) { return meeting.waits; }));
     waits.untold = log.untold();
     if (waits.told < waits.calls && waits.untold == Untold::none) {
         waits.untold = Untold::senders;
@@ -66,7 +66,8 @@ CollectiveWaits exchange_meetings(Profile& profile) {
     const MeetingLog& log = profile.meetings();
     std::vector<Meeting> sent;
     Parcels<Arrival> out;
-    for (const auto& meetings : sort_by_hearer(log, static_cast<std::size_t>(profile.record().ranks), clock)) {
+    for (const auto& meetings :
+         sort_by_hearer(log, static_cast<std::size_t>(profile.record().ranks), clock)) {
         out.add(arrivals_of(meetings));
         sent.insert(sent.end(), meetings.begin(), meetings.end());
     }

@@ -25,8 +25,8 @@ struct Initialization {
     Moment end;
 };
 
-/// The same in all ranks of a job, and another in each job: all call it together. Open MPI 4 and 5 name the job
-/// by PMIx in all its processes; otherwise rank 0 names it.
+/// The same in all ranks of a job, and another in each job: all call it together. Open MPI 4 and 5 name the
+/// job by PMIx in all its processes; otherwise rank 0 names it.
 [[nodiscard]] std::string run_name(const Mpi& mpi);
 
 /// What each call needs lies in front, in whole lines of the cache.

@@ -82,11 +82,10 @@ void Profile::meet(const Entry& entry) {
 }
 
 void Profile::post(const Entry& entry) {
-    requests_.put(entry.request,
-                  {.kind = Tracked::Kind::receive,
-                   .call = entry.call,
-                   .slot = log_.post(),
-                   .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
+    requests_.put(entry.request, {.kind = Tracked::Kind::receive,
+                                  .call = entry.call,
+                                  .slot = log_.post(),
+                                  .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
 }
 
 void Profile::end(const Entry& entry) {

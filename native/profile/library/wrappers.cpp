@@ -23,15 +23,15 @@
         [&] { return sent; }, [&] { return received; } \
     }
 
-#define TARE_MEETS(part, sent, received)                                          \
-    Meets {                                                                       \
+#define TARE_MEETS(part, sent, received)                                                   \
+    Meets {                                                                                \
         communicator, [&] { return part; }, [&] { return sent; }, [&] { return received; } \
     }
 
 #define TARE_WRAPPED(share, name, parameters, arguments, ...)                                             \
     namespace {                                                                                           \
     int measured_##name(Layer layer, TARE_UNPACKED parameters) {                                          \
-        auto* const next = next_function<int(TARE_UNPACKED parameters)>(Call::name, layer);                   \
+        auto* const next = next_function<int(TARE_UNPACKED parameters)>(Call::name, layer);               \
         Scope scope;                                                                                      \
         return scope.measures()                                                                           \
                    ? scope.measure(Call::name, Share::share, __VA_ARGS__, [&] { return next arguments; }) \

@@ -61,9 +61,10 @@ TEST_CASE("in a broadcast the others wait for the root alone, and the root for n
 }
 
 TEST_CASE("the n-th call in a communicator is the same for all, whatever they do in others between") {
-    const CollectiveWaits waits = waited({{meeting(0, 10), meeting(20, 90)},
-                                          {meeting(5, 10), meeting(11, 12, true, true, 2, 8), meeting(50, 90)},
-                                          {meeting(10, 12, true, true, 2, 8)}});
+    const CollectiveWaits waits =
+        waited({{meeting(0, 10), meeting(20, 90)},
+                {meeting(5, 10), meeting(11, 12, true, true, 2, 8), meeting(50, 90)},
+                {meeting(10, 12, true, true, 2, 8)}});
     CHECK(waits.wait_ticks == 5 + 30);
     CHECK(waits.told == 2);
 }

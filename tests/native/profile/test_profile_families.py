@@ -17,7 +17,10 @@ POLLED = {"MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Waitsome", "MPI_Imp
 
 def counted(profile: Profile) -> list[Any]:
     """All of a profile that does not depend on time."""
-    return [[rank["rank"], [counted_call(call) for call in rank["calls"]], rank["peers"]] for rank in profile.ranks]
+    return [
+        [rank["rank"], [counted_call(call) for call in rank["calls"]], rank["peers"]]
+        for rank in profile.ranks
+    ]
 
 
 def counted_call(call: dict[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,8 @@ def test_waiting_for_others_in_collective_calls_is_told_from_transfer(
         names = ["barrier", "allreduce", "reduce" if rank == 1 else "broadcast"]
         awaited = {name: [1] if name == "broadcast" else [0, 1, 2] for name in names}
         expected_s = sum(
-            waited_s(*calls[name][rank], *(calls[name][other][0] for other in awaited[name])) for name in names
+            waited_s(*calls[name][rank], *(calls[name][other][0] for other in awaited[name]))
+            for name in names
         )
         assert expected_s > 0.05
         waits = profile.ranks[rank]["collective_waits"]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three ranks come to collective calls at different times; each prints when it came to those that wait, and left.
+// Three ranks come to collective calls at different times; each prints when it came to those that wait, and
+// left.
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdio.h>
@@ -20,7 +21,9 @@ static void rest(long milliseconds) {
     nanosleep(&span, NULL);
 }
 
-static void say(const char* call, double begin_s) { printf("%s %d %.9f %.9f\n", call, rank, begin_s, now_s()); }
+static void say(const char* call, double begin_s) {
+    printf("%s %d %.9f %.9f\n", call, rank, begin_s, now_s());
+}
 
 int main(int argc, char** argv) {
     int number = 1;
