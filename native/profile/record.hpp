@@ -67,6 +67,22 @@ struct PeerRecord {
     std::uint64_t received_byte;
 };
 
+using CallRecords = std::array<CallRecord, call_count>;
+using ShareTicks = std::array<std::int64_t, 3>;
+
+/// The part of the program between MPI_Pcontrol(1) and MPI_Pcontrol(0), all of its passages together.
+struct RegionRecord {
+    std::uint64_t passages;
+    /// 0 outside of it.
+    std::int64_t since_ticks;
+    /// Of the passages that have ended.
+    std::int64_t wall_ticks;
+    ShareTicks share_ticks;
+    CallRecords calls;
+
+    [[nodiscard]] bool is_inside() const { return since_ticks != 0; }
+};
+
 /// How far a rank came.
 enum class Stage : std::uint32_t { running, finalized, aborted, exited };
 
@@ -119,12 +135,13 @@ struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new fi
     /// The end of the last call, or of MPI_Init: up to here the shares are known.
     std::int64_t known_until_ticks;
     /// Of the thread that called MPI_Init.
-    std::array<std::int64_t, 3> share_ticks;
+    ShareTicks share_ticks;
     Stage stage;
     std::int32_t abort_code;
     LateSenders late_senders;
     CollectiveWaits collective_waits;
-    std::array<CallRecord, call_count> calls;
+    CallRecords calls;
+    RegionRecord region;
 
     [[nodiscard]] double seconds(std::int64_t ticks) const {
         return static_cast<double>(ticks) * ns_per_tick / nanosecond_per_second;

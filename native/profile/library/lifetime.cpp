@@ -155,6 +155,32 @@ int finalize(Layer layer) {
     return next();
 }
 
+/// A begin or an end of the region; other levels are other tools' affair.
+void mark_region(int level) {
+    Profile* const profile = active_profile().load(std::memory_order_acquire);
+    if (profile != nullptr && this_thread().is_measured && (level == 0 || level == 1)) {
+        const auto lock = profile->lock();
+        level == 1 ? profile->enter_region() : profile->leave_region();
+    }
+}
+
+/// What another tool that comes next may ask for beside the level: it is passed on as it came in registers.
+using Further = void*;
+
+/// The call itself is free of measurement: it does nothing in MPI.
+int mark(const char* name, int level, Further first, Further second, Further third) {
+    int& depth = this_thread().depth;
+    if (depth == 0) {
+        mark_region(level);
+    }
+    ++depth;
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) finds is a function
+    auto* const next = reinterpret_cast<int (*)(int, Further, Further, Further)>(find_next(name));
+    const int code = next(level, first, second, third);
+    --depth;
+    return code;
+}
+
 /// The one call of which only the record is marked: it does not return.
 int abort(const char* name, Comm communicator, int code) {
     if (Profile* const profile = active_profile().load(std::memory_order_acquire)) {
@@ -192,5 +218,12 @@ TARE_SEEN(MPI_Finalize, ()) { return finalize(Layer::mpi); }
 TARE_SEEN(PMPI_Finalize, ()) { return finalize(Layer::pmpi); }
 TARE_SEEN(MPI_Abort, (Comm communicator, int code)) { return abort("MPI_Abort", communicator, code); }
 TARE_SEEN(PMPI_Abort, (Comm communicator, int code)) { return abort("PMPI_Abort", communicator, code); }
+
+TARE_SEEN(MPI_Pcontrol, (int level, Further first, Further second, Further third)) {
+    return mark("MPI_Pcontrol", level, first, second, third);
+}
+TARE_SEEN(PMPI_Pcontrol, (int level, Further first, Further second, Further third)) {
+    return mark("PMPI_Pcontrol", level, first, second, third);
+}
 
 }  // namespace tare::profile

@@ -78,6 +78,9 @@ class alignas(cache_line_byte) Profile {
 
     /// Counts all that is written down.
     void settle();
+    /// What comes between the two counts for the region too; once more while inside means nothing.
+    void enter_region();
+    void leave_region();
     /// Whether there is enough to count while the program waits. What a short one has written down is left
     /// whole: should it be killed, even the receives that were open can be told from it.
     [[nodiscard]] bool has_backlog() const {

@@ -16,6 +16,24 @@ bool Profile::settle_some() {
     return journal.end != 0;
 }
 
+void Profile::enter_region() {
+    settle();
+    RegionRecord& region = record().region;
+    if (!region.is_inside()) {
+        ++region.passages;
+        region.since_ticks = clock_.now();
+    }
+}
+
+void Profile::leave_region() {
+    RegionRecord& region = record().region;
+    if (region.is_inside()) {
+        region.wall_ticks += clock_.now() - region.since_ticks;
+        settle();
+        region.since_ticks = 0;
+    }
+}
+
 void Profile::settle_until(std::uint32_t end) {
     Journal& journal = counters_.record->journal;
     for (; journal.first < end; ++journal.first) {
@@ -96,7 +114,10 @@ void Profile::end(const Entry& entry) {
     if (tracked->kind == Tracked::Kind::receive && entry.peer >= 0) {
         end_receive(entry, *tracked);
     } else if (tracked->kind == Tracked::Kind::read) {
-        record().calls.at(index_of(tracked->call)).received.add(entry.received_byte);
+        profile::count(counters_, {.received_byte = entry.received_byte,
+                                   .call = tracked->call,
+                                   .did = Did::moved,
+                                   .has_received = true});
     }
     if (tracked->persistent) {
         tracked->active = false;

@@ -87,3 +87,23 @@ def test_waiting_for_others_in_collective_calls_is_told_from_transfer(
         # On a busy machine the program may lose its processor between its own look at the clock and the call.
         assert waits["wait_s"] == pytest.approx(expected_s, abs=0.05)
         assert profile.ranks[rank]["communication_s"] > waits["wait_s"]
+
+
+def test_what_lies_in_the_region_that_the_program_marks_is_told_apart(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    profile = launcher.profile([compile_c("region")], 2)
+    for rank in profile.ranks:
+        region = rank["region"]
+        counts = {call["name"]: call["count"] for call in region["calls"]}
+        assert region["passages"] == 2
+        assert counts == {"MPI_Send": 2, "MPI_Wait": 2, "MPI_Irecv": 0}  # the receives were posted before
+        moved = {call["name"]: call["sent"] or call["received"] for call in region["calls"]}
+        assert (moved["MPI_Send"]["byte"], moved["MPI_Irecv"]["byte"]) == (21, 21)
+        assert region["wall_s"] == pytest.approx(sum(region[share] for share in SHARES), abs=1e-7)
+        assert 0.1 <= region["compute_s"] < rank["compute_s"] - 0.1
+        assert region["init_s"] == region["io_s"] == 0
+
+
+def test_a_program_that_marks_no_region_has_none(compile_c: Compile, launcher: Launcher) -> None:
+    assert launcher.profile([compile_c("layered")], 2).ranks[0]["region"] is None
