@@ -14,7 +14,6 @@ int main(int argc, char** argv) {
     char data[64] = {0};
     char other[64];
     MPI_Request request;
-    MPI_Pcontrol(1);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Bcast(data, 64, MPI_CHAR, 0, MPI_COMM_WORLD);
