@@ -64,14 +64,14 @@ struct Parcels {
 template <typename Item>
 [[nodiscard]] Parcels<Item> exchange(const Mpi& mpi, const Parcels<Item>& out, std::vector<int> counts) {
     const auto all = static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), 0));
-    Parcels<Item> in{.counts = std::move(counts), .items = std::vector<Item>(all)};
+    Parcels<Item> received{.counts = std::move(counts), .items = std::vector<Item>(all)};
     MPI_Datatype item{};
     mpi.Type_contiguous(sizeof(Item), mpi.byte, &item);
     mpi.Type_commit(&item);
-    mpi.Alltoallv(out.items.data(), out.counts.data(), out.places().data(), item, in.items.data(),
-                  in.counts.data(), in.places().data(), item, mpi.world);
+    mpi.Alltoallv(out.items.data(), out.counts.data(), out.places().data(), item, received.items.data(),
+                  received.counts.data(), received.places().data(), item, mpi.world);
     mpi.Type_free(&item);
-    return in;
+    return received;
 }
 
 }  // namespace tare::profile

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace tare::profile {
@@ -21,7 +22,7 @@ void populate(void* memory, std::size_t byte);
 template <typename Item>
 void make_room(std::vector<Item>& items) {
     if (items.size() % block_items == 0) {
-        populate(items.data() + items.size(), block_items * sizeof(Item));
+        populate(std::to_address(items.end()), block_items * sizeof(Item));
     }
 }
 
