@@ -28,6 +28,8 @@ enum class Call : std::int16_t {
 struct CallEntry {
     std::string_view name;
     Share share;
+    /// Whether it returns before what it begins is done.
+    bool is_begun = false;
 };
 
 inline constexpr auto call_count = static_cast<std::size_t>(Call::none);
@@ -36,7 +38,7 @@ inline constexpr auto call_count = static_cast<std::size_t>(Call::none);
 inline constexpr std::array<CallEntry, call_count> call_table{{
 #define TARE_MPI_CALL(share, name, ...) {"MPI_" #name, Share::share},
 #define TARE_MPI_PAIR(share, waiting, begun, ...) \
-    {"MPI_" #waiting, Share::share}, {"MPI_" #begun, Share::share},
+    {"MPI_" #waiting, Share::share}, {"MPI_" #begun, Share::share, true},
 #include "profile/table/all.inc"
 #undef TARE_MPI_CALL
 #undef TARE_MPI_PAIR

@@ -7,12 +7,18 @@ namespace tare::profile {
 
 namespace {
 
-void count_call(RankRecord& record, const Entry& entry) {
-    const std::int64_t spent_ticks = entry.end_ticks - entry.begin_ticks;
-    record.calls.at(index_of(entry.call)).add(spent_ticks);
-    if (entry.on_main) {
-        record.share_ticks.at(static_cast<std::size_t>(entry.share)) += spent_ticks;
-        record.known_until_ticks = entry.end_ticks;
+void count_call(CallRecords& calls, ShareTicks& share_ticks, const Entry& entry) {
+    CallRecord& row = calls.at(index_of(entry.call));
+    if (entry.is_call) {
+        const std::int64_t spent_ticks = entry.end_ticks - entry.begin_ticks;
+        row.add(spent_ticks);
+        share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.on_main ? spent_ticks : 0;
+    }
+    if (entry.has_sent) {
+        row.sent.add(entry.sent_byte);
+    }
+    if (entry.has_received) {
+        row.received.add(entry.received_byte);
     }
 }
 
@@ -49,15 +55,13 @@ bool can_be(const RankCounters& counters, const Entry& entry) {
 }  // namespace
 
 void count(const RankCounters& counters, const Entry& entry) {
-    if (entry.is_call) {
-        count_call(*counters.record, entry);
+    RankRecord& record = *counters.record;
+    count_call(record.calls, record.share_ticks, entry);
+    if (record.region.is_inside()) {
+        count_call(record.region.calls, record.region.share_ticks, entry);
     }
-    CallRecord& row = counters.record->calls.at(index_of(entry.call));
-    if (entry.has_sent) {
-        row.sent.add(entry.sent_byte);
-    }
-    if (entry.has_received) {
-        row.received.add(entry.received_byte);
+    if (entry.is_call && entry.on_main) {
+        record.known_until_ticks = entry.end_ticks;
     }
     if (is_message(entry)) {
         count_peer(counters.peers[static_cast<std::size_t>(entry.peer)], entry);

@@ -28,8 +28,14 @@ enum class Did : std::uint8_t {
     /// A receive began, the end of which another call tells.
     posted,
     /// A request ended.
-    ended
+    ended,
+    /// A collective call.
+    met
 };
+
+/// What a member of a collective call is to the others, in the tag of its entry; both, or neither.
+inline constexpr std::int32_t part_is_awaited = 1;
+inline constexpr std::int32_t part_waits = 2;
 
 /// Of a receive from anybody: what its end says is a rank in MPI_COMM_WORLD, or is none.
 inline constexpr std::int32_t any_of_world = -1;
@@ -43,12 +49,14 @@ struct alignas(cache_line_byte) Entry {
     std::int64_t end_ticks = 0;
     std::uint64_t sent_byte = 0;
     std::uint64_t received_byte = 0;
-    /// The stream of a message; the communicator of a receive that was posted.
+    /// The stream of a message; the communicator of a receive that was posted; the identity of a collective
+    /// call's.
     std::uint64_t context = 0;
     /// The request that was posted or ended.
     std::uint64_t request = 0;
     /// The other's rank in MPI_COMM_WORLD, or one of the below if a receive was posted that does not name it;
-    /// if a request ended its rank in the communicator, negative if that brought no message.
+    /// if a request ended its rank in the communicator, negative if that brought no message; the members of a
+    /// collective call.
     std::int32_t peer = 0;
     std::int32_t tag = 0;
     Call call = Call::none;

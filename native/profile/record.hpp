@@ -67,6 +67,22 @@ struct PeerRecord {
     std::uint64_t received_byte;
 };
 
+using CallRecords = std::array<CallRecord, call_count>;
+using ShareTicks = std::array<std::int64_t, 3>;
+
+/// The part of the program between MPI_Pcontrol(1) and MPI_Pcontrol(0), all of its passages together.
+struct RegionRecord {
+    std::uint64_t passages;
+    /// 0 outside of it.
+    std::int64_t since_ticks;
+    /// Of the passages that have ended.
+    std::int64_t wall_ticks;
+    ShareTicks share_ticks;
+    CallRecords calls;
+
+    [[nodiscard]] bool is_inside() const { return since_ticks != 0; }
+};
+
 /// How far a rank came.
 enum class Stage : std::uint32_t { running, finalized, aborted, exited };
 
@@ -82,9 +98,18 @@ struct LateSenders {
     Untold untold;
 };
 
+/// How long this rank waited in collective calls before all those that it needed had come to them.
+struct CollectiveWaits {
+    std::int64_t wait_ticks;
+    /// Calls for which it could be told, of all that wait for others.
+    std::uint64_t told;
+    std::uint64_t calls;
+    Untold untold;
+};
+
 /// The whole of a rank but its peers. Times are in ticks of the clock that the rank reads.
 struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new file is all zeros
-    static constexpr std::uint64_t mark_of_layout = 0x32302D666F727074;  // "tprof-02"
+    static constexpr std::uint64_t mark_of_layout = 0x33302D666F727074;  // "tprof-03"
     static constexpr std::size_t name_size = 64;
     static constexpr std::size_t path_size = 256;
 
@@ -110,11 +135,13 @@ struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new fi
     /// The end of the last call, or of MPI_Init: up to here the shares are known.
     std::int64_t known_until_ticks;
     /// Of the thread that called MPI_Init.
-    std::array<std::int64_t, 3> share_ticks;
+    ShareTicks share_ticks;
     Stage stage;
     std::int32_t abort_code;
     LateSenders late_senders;
-    std::array<CallRecord, call_count> calls;
+    CollectiveWaits collective_waits;
+    CallRecords calls;
+    RegionRecord region;
 
     [[nodiscard]] double seconds(std::int64_t ticks) const {
         return static_cast<double>(ticks) * ns_per_tick / nanosecond_per_second;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "common/json.hpp"
 
@@ -39,11 +40,11 @@ std::optional<JsonObject> direction(const Messages& messages) {
         .add("sizes", sizes(messages));
 }
 
-std::vector<JsonObject> calls(const RankRecord& record) {
+std::vector<JsonObject> calls(const RankRecord& record, const CallRecords& records) {
     constexpr std::array<std::string_view, 3> shares{"init", "communication", "io"};
     std::vector<JsonObject> found;
     for (std::size_t index = 0; index < call_count; ++index) {
-        const CallRecord& call = record.calls.at(index);
+        const CallRecord& call = records.at(index);
         if (call.count == 0 && call.sent.count == 0 && call.received.count == 0) {
             continue;
         }
@@ -58,6 +59,16 @@ std::vector<JsonObject> calls(const RankRecord& record) {
                             .add(of_file ? "read" : "received", direction(call.received)));
     }
     return found;
+}
+
+JsonObject add_shares(JsonObject object, const RankRecord& record, std::int64_t wall_ticks,
+                      const ShareTicks& share_ticks) {
+    const auto [init_ticks, communication_ticks, io_ticks] = share_ticks;
+    return object.add("wall_s", record.seconds(wall_ticks))
+        .add("init_s", record.seconds(init_ticks))
+        .add("compute_s", record.seconds(wall_ticks - init_ticks - communication_ticks - io_ticks))
+        .add("communication_s", record.seconds(communication_ticks))
+        .add("io_s", record.seconds(io_ticks));
 }
 
 std::vector<JsonObject> peers(const RankCounters& counters) {
@@ -77,17 +88,31 @@ std::vector<JsonObject> peers(const RankCounters& counters) {
     return found;
 }
 
-std::optional<std::string_view> reason(Untold untold) {
-    constexpr std::array<std::string_view, 7> reasons{
-        "",
-        "there were more messages than were kept",
-        "the two sides of some message do not know its communicator alike",
-        "some sender's clock is another kernel's or of another kind, or the order of its messages is not "
-        "known",
-        "other threads called MPI too, so that the order of messages is not known",
-        "a receive was given up, or a send cancelled, so that the order of messages is not known",
-        "the rank did not come to the end of MPI_Finalize",
-    };
+/// In the order of `Untold`.
+using Reasons = std::array<std::string_view, static_cast<std::size_t>(Untold::unfinished) + 1>;
+
+constexpr Reasons reasons_of_messages{
+    "",
+    "there were more messages than were kept",
+    "the two sides of some message do not know its communicator alike",
+    "some sender's clock is another kernel's or of another kind, or the order of its messages is not "
+    "known",
+    "other threads called MPI too, so that the order of messages is not known",
+    "a receive was given up, or a send cancelled, so that the order of messages is not known",
+    "the rank did not come to the end of MPI_Finalize",
+};
+
+constexpr Reasons reasons_of_collectives{
+    "",
+    "there were more calls than were kept",
+    "some communicator has two sides, or its members do not know it alike",
+    "some member's clock is another kernel's or of another kind, or the order of its calls is not known",
+    "other threads called MPI too, so that the order of calls is not known",
+    "",
+    "the rank did not come to the end of MPI_Finalize",
+};
+
+std::optional<std::string_view> reason(const Reasons& reasons, Untold untold) {
     return untold == Untold::none ? std::nullopt : std::optional{word(reasons, untold)};
 }
 
@@ -99,7 +124,30 @@ JsonObject late_senders(const RankRecord& record) {
         .add("wait_s", known ? std::optional{record.seconds(late.wait_ticks)} : std::nullopt)
         .add("told", finished ? std::optional{late.told} : std::nullopt)
         .add("receives", finished ? std::optional{late.receives} : std::nullopt)
-        .add("why_not", reason(finished ? late.untold : Untold::unfinished));
+        .add("why_not", reason(reasons_of_messages, finished ? late.untold : Untold::unfinished));
+}
+
+JsonObject collective_waits(const RankRecord& record) {
+    const bool finished = record.stage == Stage::finalized;
+    const CollectiveWaits& waits = record.collective_waits;
+    const bool known = finished && (waits.told > 0 || (waits.calls == 0 && waits.untold == Untold::none));
+    return JsonObject{}
+        .add("wait_s", known ? std::optional{record.seconds(waits.wait_ticks)} : std::nullopt)
+        .add("told", finished ? std::optional{waits.told} : std::nullopt)
+        .add("calls", finished ? std::optional{waits.calls} : std::nullopt)
+        .add("why_not", reason(reasons_of_collectives, finished ? waits.untold : Untold::unfinished));
+}
+
+/// Nothing unless the program marked it.
+std::optional<JsonObject> region(const RankRecord& record) {
+    const RegionRecord& region = record.region;
+    if (region.passages == 0) {
+        return std::nullopt;
+    }
+    const std::int64_t wall_ticks =
+        region.wall_ticks + (region.is_inside() ? record.known_until_ticks - region.since_ticks : 0);
+    return add_shares(JsonObject{}.add("passages", region.passages), record, wall_ticks, region.share_ticks)
+        .add("calls", calls(record, region.calls));
 }
 
 std::optional<JsonObject> unfinished_call(const RankRecord& record) {
@@ -143,17 +191,14 @@ std::string join(const std::vector<std::string>& texts) {
 std::string rank_text(const RankCounters& counters) {
     const RankRecord& record = *counters.record;
     const std::int64_t wall_ticks = record.known_until_ticks - record.init_begin_ticks - record.own_ticks;
-    const auto [init_ticks, communication_ticks, io_ticks] = record.share_ticks;
-    return head(record)
-        .add("before_init_s", record.seconds(record.init_begin_ticks - record.loaded_ticks))
-        .add("wall_s", record.seconds(wall_ticks))
-        .add("init_s", record.seconds(init_ticks))
-        .add("compute_s", record.seconds(wall_ticks - init_ticks - communication_ticks - io_ticks))
-        .add("communication_s", record.seconds(communication_ticks))
-        .add("io_s", record.seconds(io_ticks))
+    JsonObject rank = head(record);
+    rank.add("before_init_s", record.seconds(record.init_begin_ticks - record.loaded_ticks));
+    return add_shares(std::move(rank), record, wall_ticks, record.share_ticks)
         .add("profiler_s", record.seconds(record.own_ticks))
         .add("late_senders", late_senders(record))
-        .add("calls", calls(record))
+        .add("collective_waits", collective_waits(record))
+        .add("region", region(record))
+        .add("calls", calls(record, record.calls))
         .add("peers", peers(counters))
         .text();
 }

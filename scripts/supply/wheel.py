@@ -28,7 +28,7 @@ PROGRAMS = "src/tare/image/programs"
 BUILDERS = {"x86_64": recipe.OWN, "aarch64": recipe.AARCH64}
 MACHINES = {"x86_64": 62, "aarch64": 183}
 """e_machine of ELF files, elf(5)."""
-LINKED = ("blas", "collective", "hpl", "libtareprof.so", "mpiio", "mpiprobe", "npb-*", "slices-mpi")
+LINKED = ("blas", "collective", "hpl", "libtareprof*.so", "mpiio", "mpiprobe", "npb-*", "slices-mpi")
 """Programs that run with the image's own libraries, as they ask about its BLAS or exchange messages by its MPI."""
 SHOWN_DIFFERENCES = 10
 MOST_BYTE = 60_000_000

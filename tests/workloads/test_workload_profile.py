@@ -42,13 +42,22 @@ def test_a_share_that_took_no_time_is_left_out() -> None:
     assert not {"profile_io_mean_s", "profile_io_slowest_s"} & names
 
 
-def test_a_wait_that_not_every_rank_could_tell_is_missing() -> None:
-    ranks = [{**SAID["profile"][0], "late_senders": {"wait_s": 1.5}}, SAID["profile"][1]]
+@pytest.mark.parametrize(
+    ("key", "sample"),
+    [
+        ("late_senders", "profile_late_sender_mean_s"),
+        ("collective_waits", "profile_collective_wait_mean_s"),
+    ],
+)
+def test_a_wait_that_not_every_rank_could_tell_is_missing(key: str, sample: str) -> None:
+    ranks = [
+        {**rank, key: {"wait_s": wait_s}} for rank, wait_s in zip(SAID["profile"], (1.5, 0.5), strict=True)
+    ]
     output = with_file(RUN, profile.FILE, changed(profile=ranks))
-    assert "profile_late_sender_mean_s" in {sample.name for sample in Npb().samples(CG, output)}
-    ranks[1] = {**ranks[1], "late_senders": {"wait_s": None}}
+    assert {taken.name: taken.value for taken in Npb().samples(CG, output)}[sample] == 1.0
+    ranks[1] = {**ranks[1], key: {"wait_s": None}}
     untold = with_file(RUN, profile.FILE, changed(profile=ranks))
-    assert "profile_late_sender_mean_s" not in {sample.name for sample in Npb().samples(CG, untold)}
+    assert sample not in {taken.name for taken in Npb().samples(CG, untold)}
 
 
 @pytest.mark.parametrize(

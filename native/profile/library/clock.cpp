@@ -13,11 +13,17 @@ namespace tare::profile {
 
 namespace {
 
-/// Open MPI's word on how many ranks there are, and how many of them in this node.
+bool are_equal(const char* first_variable, const char* second_variable) {
+    const char* const first = std::getenv(first_variable);    // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char* const second = std::getenv(second_variable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return first != nullptr && second != nullptr && std::string_view{first} == second;
+}
+
+/// The launcher's word, Open MPI's or MPICH's, on how many ranks there are, and how many of them in this
+/// node.
 bool is_only_node() {
-    const char* const here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");  // NOLINT(concurrency-mt-unsafe)
-    const char* const all = std::getenv("OMPI_COMM_WORLD_SIZE");         // NOLINT(concurrency-mt-unsafe)
-    return here != nullptr && all != nullptr && std::string_view{here} == all;
+    return are_equal("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE") ||
+           are_equal("MPI_LOCALNRANKS", "PMI_SIZE");
 }
 
 }  // namespace

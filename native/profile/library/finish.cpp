@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/system.hpp"
+#include "profile/library/meetings.hpp"
 #include "profile/library/send_times.hpp"
 #include "profile/remains.hpp"
 #include "profile/report.hpp"
@@ -77,10 +78,12 @@ bool write(Profile& profile, std::optional<std::vector<std::string>> texts) {
 }  // namespace
 
 void finish(Profile& profile) {
+    profile.leave_region();
     meet(profile);
     RankRecord& record = profile.record();
     profile.measure_clock();
     record.late_senders = exchange_send_times(profile);
+    record.collective_waits = exchange_meetings(profile);
     record.stage = Stage::finalized;
     auto texts = gather(profile.mpi(), rank_text(profile.counters()), static_cast<std::size_t>(record.ranks));
     int written = record.rank == writer && write(profile, std::move(texts)) ? 1 : 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The start and the end of MPI, between which a profile is made.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "common/system.hpp"
 #include "profile/library/finish.hpp"
@@ -35,14 +37,14 @@ bool is_spawned(const Mpi& mpi) {
     return mpi.Comm_get_parent(&parent) == MPI_SUCCESS && parent != mpi.no_communicator;
 }
 
-std::string path_of_run(const Mpi& mpi) {
-    const char* const job = std::getenv("PMIX_NAMESPACE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    return asked_path() + (is_spawned(mpi) ? ".spawned-" + std::string{job == nullptr ? "" : job} : "");
+std::string path_of_run(const Mpi& mpi, const std::string& run) {
+    return asked_path() + (is_spawned(mpi) ? ".spawned-" + run : "");
 }
 
 void start(const Mpi& mpi, const Initialization& initialization) {
-    const std::string path = path_of_run(mpi);
-    auto profile = std::make_unique<Profile>(mpi, initialization, path);
+    const std::string run = run_name(mpi);
+    const std::string path = path_of_run(mpi, run);
+    auto profile = std::make_unique<Profile>(mpi, initialization, path, run);
     if (profile->record().rank == 0) {
         ::unlink(path.c_str());  // what an earlier run left must not pass for this one's
     }
@@ -51,11 +53,55 @@ void start(const Mpi& mpi, const Initialization& initialization) {
     active_profile().store(profile.release(), std::memory_order_release);
 }
 
-/// Once for a job: MPICH and its like name each process's rank so.
+struct FamilyWords {
+    std::string_view kind;
+    std::string_view library;
+};
+
+constexpr FamilyWords open_mpi_words{.kind = "Open MPI", .library = "libtareprof.so"};
+constexpr FamilyWords mpich_words{.kind = "MPICH or its like", .library = "libtareprof-mpich.so"};
+constexpr const FamilyWords& own_words = own_family == Family::open_mpi ? open_mpi_words : mpich_words;
+constexpr const FamilyWords& other_words = own_family == Family::open_mpi ? mpich_words : open_mpi_words;
+
+/// The two may stand before a program together: then each is silent for the other.
+bool is_left_to_the_other(Family family) {
+    void* const other = ::dlopen(std::string{other_words.library}.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (other != nullptr) {
+        ::dlclose(other);
+    }
+    const bool is_for_either = family == Family::other;
+    return other != nullptr && family != own_family && (!is_for_either || own_family == Family::mpich);
+}
+
+/// By either kind's name for it; 0 where none of them started the program.
+bool is_first_rank() {
+    for (const char* const name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK"}) {
+        const char* const rank = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+        if (rank != nullptr) {
+            return std::string_view{rank} == "0";
+        }
+    }
+    return true;
+}
+
+std::string why_not(Family family) {
+    const std::string known{own_words.kind};
+    switch (family) {
+        case own_family:
+            return "the program's " + known + " lacks calls that the profiler needs";
+        case Family::other:
+            return "the program's MPI is not " + known + ", and of no kind that is known";
+        default:
+            return "the program's MPI is not " + known + " but " + std::string{other_words.kind} + ": load " +
+                   std::string{other_words.library} + " instead";
+    }
+}
+
+/// Once for a job.
 void complain_of_other_mpi() {
-    const char* const rank = std::getenv("PMI_RANK");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    if (rank == nullptr || std::string_view{rank} == "0") {
-        complain("tareprof", "no profile: the program's MPI is not Open MPI, whose calls alone are known");
+    const Family found = family();
+    if (is_first_rank() && !is_left_to_the_other(found)) {
+        complain("tareprof", "no profile: " + why_not(found));
     }
 }
 
@@ -109,14 +155,40 @@ int finalize(Layer layer) {
     return next();
 }
 
+/// A begin or an end of the region; other levels are other tools' affair.
+void mark_region(int level) {
+    Profile* const profile = active_profile().load(std::memory_order_acquire);
+    if (profile != nullptr && this_thread().is_measured && (level == 0 || level == 1)) {
+        const auto lock = profile->lock();
+        level == 1 ? profile->enter_region() : profile->leave_region();
+    }
+}
+
+/// What another tool that comes next may ask for beside the level: it is passed on as it came in registers.
+using Further = void*;
+
+/// The call itself is free of measurement: it does nothing in MPI.
+int mark(const char* name, int level, Further first, Further second, Further third) {
+    int& depth = this_thread().depth;
+    if (depth == 0) {
+        mark_region(level);
+    }
+    ++depth;
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) finds is a function
+    auto* const next = reinterpret_cast<int (*)(int, Further, Further, Further)>(find_next(name));
+    const int code = next(level, first, second, third);
+    --depth;
+    return code;
+}
+
 /// The one call of which only the record is marked: it does not return.
-int abort(const char* name, MPI_Comm communicator, int code) {
+int abort(const char* name, Comm communicator, int code) {
     if (Profile* const profile = active_profile().load(std::memory_order_acquire)) {
         profile->record().abort_code = code;
         profile->record().stage = Stage::aborted;
     }
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) finds is a function
-    return reinterpret_cast<decltype(&::MPI_Abort)>(find_next(name))(communicator, code);
+    return reinterpret_cast<int (*)(Comm, int)>(find_next(name))(communicator, code);
 }
 
 /// A process that ends by itself, but not by MPI_Finalize. A fork of it shares the file and is not meant.
@@ -130,21 +202,28 @@ int abort(const char* name, MPI_Comm communicator, int code) {
 
 }  // namespace
 
-TARE_SEEN int MPI_Init(int* argument_count, char*** arguments) {
+TARE_SEEN(MPI_Init, (int* argument_count, char*** arguments)) {
     return initialize(Layer::mpi, argument_count, arguments);
 }
-TARE_SEEN int PMPI_Init(int* argument_count, char*** arguments) {
+TARE_SEEN(PMPI_Init, (int* argument_count, char*** arguments)) {
     return initialize(Layer::pmpi, argument_count, arguments);
 }
-TARE_SEEN int MPI_Init_thread(int* argument_count, char*** arguments, int required, int* provided) {
+TARE_SEEN(MPI_Init_thread, (int* argument_count, char*** arguments, int required, int* provided)) {
     return initialize(Layer::mpi, argument_count, arguments, required, provided);
 }
-TARE_SEEN int PMPI_Init_thread(int* argument_count, char*** arguments, int required, int* provided) {
+TARE_SEEN(PMPI_Init_thread, (int* argument_count, char*** arguments, int required, int* provided)) {
     return initialize(Layer::pmpi, argument_count, arguments, required, provided);
 }
-TARE_SEEN int MPI_Finalize() { return finalize(Layer::mpi); }
-TARE_SEEN int PMPI_Finalize() { return finalize(Layer::pmpi); }
-TARE_SEEN int MPI_Abort(MPI_Comm communicator, int code) { return abort("MPI_Abort", communicator, code); }
-TARE_SEEN int PMPI_Abort(MPI_Comm communicator, int code) { return abort("PMPI_Abort", communicator, code); }
+TARE_SEEN(MPI_Finalize, ()) { return finalize(Layer::mpi); }
+TARE_SEEN(PMPI_Finalize, ()) { return finalize(Layer::pmpi); }
+TARE_SEEN(MPI_Abort, (Comm communicator, int code)) { return abort("MPI_Abort", communicator, code); }
+TARE_SEEN(PMPI_Abort, (Comm communicator, int code)) { return abort("PMPI_Abort", communicator, code); }
+
+TARE_SEEN(MPI_Pcontrol, (int level, Further first, Further second, Further third)) {
+    return mark("MPI_Pcontrol", level, first, second, third);
+}
+TARE_SEEN(PMPI_Pcontrol, (int level, Further first, Further second, Further third)) {
+    return mark("PMPI_Pcontrol", level, first, second, third);
+}
 
 }  // namespace tare::profile

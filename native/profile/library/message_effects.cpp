@@ -49,7 +49,7 @@ void ReceivesMatched::prepare(Scope& scope) {
 
 void ReceivesMatched::complete(Scope& scope) const {
     if (matched_ && is_message(status_.seen())) {
-        describe_receipt(matched_.mapped()->route(nullptr), status_.seen(), scope.entry());
+        describe_receipt(matched_.mapped()->route({}), status_.seen(), scope.entry());
         scope.entry().did = Did::taken;
         scope.entry().has_received = true;
     }

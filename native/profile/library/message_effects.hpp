@@ -174,7 +174,7 @@ inline void PostsReceive::complete(Scope& scope) const {
         entry.did = Did::posted;
         entry.request = key_of(*request_);
         scope.profile().expect(entry.request);
-        entry.context = std::bit_cast<std::uint64_t>(communicator_);
+        entry.context = bits_of(communicator_);
         const Route& route = scope.profile().communicators().route(communicator_);
         const bool is_like_world = route.world_ranks == nullptr;
         entry.peer = peer_ >= 0 ? route.world_rank(peer_) : is_like_world ? any_of_world : any_of_others;

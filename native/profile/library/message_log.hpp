@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profile/late_senders.hpp"
+#include "profile/library/log_room.hpp"
 
 namespace tare::profile {
 

@@ -45,6 +45,14 @@ bool below_root(int root, MPI_Comm communicator) {
     return at_leaf(root, communicator) && !at_root(root, communicator);
 }
 
+std::int32_t from_root(int root, MPI_Comm communicator) {
+    return at_root(root, communicator) ? part_is_awaited : part_waits;
+}
+
+std::int32_t to_root(int root, MPI_Comm communicator) {
+    return at_root(root, communicator) ? among_all : part_is_awaited;
+}
+
 Neighbours neighbours(MPI_Comm communicator) {
     int topology = MPI_UNDEFINED;
     profile().mpi().Topo_test(communicator, &topology);

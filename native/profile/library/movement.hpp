@@ -49,6 +49,11 @@ struct Neighbours {
 [[nodiscard]] inline Own own(const int* counts, MPI_Comm communicator) { return {counts, communicator}; }
 [[nodiscard]] Neighbours neighbours(MPI_Comm communicator);
 
+/// Parts in a collective call: each waits for all; all but the root for the root; the root for all.
+inline constexpr std::int32_t among_all = part_is_awaited | part_waits;
+[[nodiscard]] std::int32_t from_root(int root, MPI_Comm communicator);
+[[nodiscard]] std::int32_t to_root(int root, MPI_Comm communicator);
+
 [[nodiscard]] Amount bytes(int count, MPI_Datatype type);
 [[nodiscard]] Amount bytes(const Own& count, MPI_Datatype type);
 [[nodiscard]] Amount bytes(const int* counts, MPI_Datatype type, int parts);
@@ -81,6 +86,28 @@ class Moves : public Nothing {
   private:
     Sent sent_;
     Received received_;
+};
+
+/// A call of all members of a communicator. `part` tells this one's part when the call has succeeded.
+template <typename Part, typename Sent, typename Received>
+class Meets : public Moves<Sent, Received> {
+  public:
+    Meets(MPI_Comm communicator, Part part, Sent sent, Received received)
+        : Moves<Sent, Received>{sent, received}, communicator_{communicator}, part_{part} {}
+
+    void complete(Scope& scope) const {
+        Moves<Sent, Received>::complete(scope);
+        const Communicator& known = *scope.profile().communicators().find(communicator_);
+        Entry& entry = scope.entry();
+        entry.did = Did::met;
+        entry.context = known.identity;
+        entry.peer = known.members;
+        entry.tag = part_();
+    }
+
+  private:
+    MPI_Comm communicator_;
+    Part part_;
 };
 
 }  // namespace tare::profile

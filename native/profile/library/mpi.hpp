@@ -2,11 +2,11 @@
 // What the profiler itself asks of MPI, never through its own wrappers.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <cstdint>
 #include <optional>
+
+#include "profile/library/abi.hpp"
 
 namespace tare::profile {
 
@@ -46,8 +46,11 @@ struct CommonType {
 
 inline constexpr std::size_t common_type_count = 7;
 
+/// The program's own MPI.
+[[nodiscard]] Family family();
+
 /// The functions by their names without `MPI_`, and the few handles. This library is not linked to MPI: it
-/// must load into programs that have none, and mpi.h's handles are variables of Open MPI's.
+/// must load into programs that have none.
 struct Mpi {
     /// The commonest ones of C and Fortran. Their sizes are known without a way through MPI's own code, which
     /// the program's data have displaced from the caches; other handles may come to mean another type.
@@ -60,7 +63,8 @@ struct Mpi {
     MPI_Request no_request;
     MPI_Datatype byte;
 
-    /// Nothing when the program's MPI is not Open MPI: another has other handles and another status.
+    /// Nothing when the program's MPI is of another family than this library was compiled for: it has other
+    /// handles and another status.
     [[nodiscard]] static std::optional<Mpi> find();
 };
 // NOLINTEND(cppcoreguidelines-macro-usage, bugprone-macro-parentheses)

@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "common/system.hpp"
@@ -15,13 +16,15 @@ namespace {
 
 constexpr std::size_t layers = 2;
 
-bool is_own(void* address) {
+/// This library's, or its twin's for the other family of MPI: either would pass the call on to the other.
+bool is_profilers(void* address) {
     Dl_info found{};
     Dl_info own{};
     return ::dladdr(address, &found) != 0 &&
            // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): any address of this library will do
            ::dladdr(reinterpret_cast<const void*>(&next_address), &own) != 0 &&
-           found.dli_fbase == own.dli_fbase;
+           (found.dli_fbase == own.dli_fbase ||
+            std::filesystem::path{found.dli_fname}.filename().string().starts_with("libtareprof"));
 }
 
 struct Search {
@@ -38,7 +41,7 @@ int look_into(dl_phdr_info* library, std::size_t /*size*/, void* data) {
     }
     void* const address = ::dlsym(handle, search.name);
     ::dlclose(handle);
-    if (address == nullptr || is_own(address)) {
+    if (address == nullptr || is_profilers(address)) {
         return 0;
     }
     search.found = address;

@@ -3,11 +3,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+
+#include "profile/report.hpp"
 
 namespace tare::profile {
 
@@ -37,30 +40,26 @@ int thread_level(const Mpi& mpi) {
     return level;
 }
 
-/// Open MPI 4 and 5 name the job by PMIx, in all its processes; one that was started alone is its own job.
-std::string run_name() {
-    const char* const name = std::getenv("PMIX_NAMESPACE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    return name != nullptr ? name : std::to_string(::getpid());
-}
-
 std::string host_name() {
     std::array<char, RankRecord::path_size> name{};
     ::gethostname(name.data(), name.size() - 1);
     return name.data();
 }
 
-/// "Open MPI v4.1.4, package: ..." up to its comma.
+/// "Open MPI v4.1.4, package: ..." up to its comma, MPICH's several lines of "Name:", a tab and "value" up to
+/// the first one's end.
 std::string library_name(const Mpi& mpi) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
     int length = 0;
     mpi.Get_library_version(text.data(), &length);
-    const std::string whole{text.data()};
-    return whole.substr(0, whole.find(','));
+    std::string whole{text.data()};
+    std::replace(whole.begin(), whole.end(), '\t', ' ');
+    return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-void describe(RankRecord& record, const Mpi& mpi) {
+void describe(RankRecord& record, const Mpi& mpi, const std::string& run) {
     std::error_code error;
-    put(record.run, run_name());
+    put(record.run, run);
     put(record.host, host_name());
     put(record.program, std::filesystem::read_symlink("/proc/self/exe", error).string());
     put(record.library, library_name(mpi));
@@ -75,7 +74,19 @@ void describe(RankRecord& record, const Mpi& mpi) {
 
 }  // namespace
 
-Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path)
+std::string run_name(const Mpi& mpi) {
+    const char* const name = std::getenv("PMIX_NAMESPACE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    if (name != nullptr) {
+        return name;
+    }
+    std::array<char, RankRecord::name_size> first{};
+    put(first, std::to_string(::getpid()) + "-" + std::to_string(now_ns()));
+    mpi.Bcast(first.data(), sizeof first, mpi.byte, 0, mpi.world);
+    return text_of(first);
+}
+
+Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path,
+                 const std::string& run)
     : clock_{kernel_counts_cycles()},
       is_threaded_{thread_level(mpi) == MPI_THREAD_MULTIPLE},
       mpi_{mpi},
@@ -85,7 +96,7 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
       loaded_{initialization.loaded} {
     counters_ = file_.counters();
     RankRecord& own = *counters_.record;
-    describe(own, mpi_);
+    describe(own, mpi_, run);
     const std::int64_t begin_ticks = clock_.ticks(initialization.begin);
     const std::int64_t end_ticks = clock_.ticks(initialization.end);
     own.loaded_ticks = clock_.ticks(initialization.loaded);

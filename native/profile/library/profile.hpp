@@ -8,6 +8,7 @@
 
 #include "profile/library/clock.hpp"
 #include "profile/library/communicators.hpp"
+#include "profile/library/meeting_log.hpp"
 #include "profile/library/message_log.hpp"
 #include "profile/library/mpi.hpp"
 #include "profile/library/requests.hpp"
@@ -24,11 +25,16 @@ struct Initialization {
     Moment end;
 };
 
+/// The same in all ranks of a job, and another in each job: all call it together. Open MPI 4 and 5 name the
+/// job by PMIx in all its processes; otherwise rank 0 names it.
+[[nodiscard]] std::string run_name(const Mpi& mpi);
+
 /// What each call needs lies in front, in whole lines of the cache.
 class alignas(cache_line_byte) Profile {
   public:
-    /// Of a process whose MPI_Init has just returned; `path` is the run's file.
-    Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path);
+    /// Of a process whose MPI_Init has just returned; `path` is the run's file, `run` its name.
+    Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path,
+            const std::string& run);
 
     [[nodiscard]] const Clock& clock() const { return clock_; }
     [[nodiscard]] const Mpi& mpi() const { return mpi_; }
@@ -37,6 +43,7 @@ class alignas(cache_line_byte) Profile {
     [[nodiscard]] Communicators& communicators() { return communicators_; }
     [[nodiscard]] MatchedMessages& matched() { return matched_; }
     [[nodiscard]] MessageLog& log() { return log_; }
+    [[nodiscard]] const MeetingLog& meetings() const { return meetings_; }
     [[nodiscard]] RankFile& file() { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -71,6 +78,9 @@ class alignas(cache_line_byte) Profile {
 
     /// Counts all that is written down.
     void settle();
+    /// What comes between the two counts for the region too; once more while inside means nothing.
+    void enter_region();
+    void leave_region();
     /// Whether there is enough to count while the program waits. What a short one has written down is left
     /// whole: should it be killed, even the receives that were open can be told from it.
     [[nodiscard]] bool has_backlog() const {
@@ -105,6 +115,7 @@ class alignas(cache_line_byte) Profile {
 
     void settle_until(std::uint32_t end);
     void log(const Entry& entry);
+    void meet(const Entry& entry);
     void post(const Entry& entry);
     void end(const Entry& entry);
     void end_receive(const Entry& entry, const Tracked& tracked);
@@ -121,6 +132,7 @@ class alignas(cache_line_byte) Profile {
     RankFile file_;
     Requests requests_;
     MessageLog log_;
+    MeetingLog meetings_;
     MatchedMessages matched_;
     std::string path_;
     std::mutex mutex_;

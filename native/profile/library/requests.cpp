@@ -39,7 +39,7 @@ RequestKey Requests::claim(RequestKey key) {
     }
     Tracked tracked = std::move(*found);
     remove(key);
-    const RequestKey claimed = std::exchange(next_claim_, next_claim_ + 2);
+    const RequestKey claimed = next_claim_++;
     claimed_.emplace(claimed, key);
     put(claimed, std::move(tracked));
     return claimed;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <bit>
 #include <limits>
@@ -12,6 +10,7 @@
 
 #include "profile/call.hpp"
 #include "profile/journal.hpp"
+#include "profile/library/abi.hpp"
 #include "profile/library/communicators.hpp"
 #include "profile/library/message_log.hpp"
 
@@ -20,7 +19,7 @@ namespace tare::profile {
 /// A request: its handle, or a number that stands for it while a call waits for its end (Requests::claim).
 using RequestKey = std::uint64_t;
 
-[[nodiscard]] inline RequestKey key_of(MPI_Request handle) { return std::bit_cast<RequestKey>(handle); }
+[[nodiscard]] inline RequestKey key_of(MPI_Request handle) { return bits_of(handle); }
 
 /// A number of so many bits, by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4):
 /// keys are addresses at even distances.
@@ -112,9 +111,9 @@ class Requests {
     std::vector<Place> places_ = std::vector<Place>(std::size_t{1} << first_bits);
     unsigned bits_ = first_bits;
     std::size_t known_ = 0;
-    /// The handles behind claims. Claims are odd, as no address of a request is.
+    /// The handles behind claims, whose first bit no handle has.
     std::unordered_map<RequestKey, RequestKey> claimed_;
-    RequestKey next_claim_ = 1;
+    RequestKey next_claim_ = RequestKey{1} << (std::numeric_limits<RequestKey>::digits - 1);
 };
 
 /// Messages that a probe matched and that are yet to be received: where they came.

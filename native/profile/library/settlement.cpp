@@ -2,7 +2,6 @@
 // Counting what the journal holds, with what only the living process knows: its requests and messages.
 #include <algorithm>
 #include <atomic>
-#include <bit>
 
 #include "profile/counting.hpp"
 #include "profile/library/profile.hpp"
@@ -15,6 +14,24 @@ bool Profile::settle_some() {
     const Journal& journal = record().journal;
     settle_until(std::min(journal.end, journal.first + some));
     return journal.end != 0;
+}
+
+void Profile::enter_region() {
+    settle();
+    RegionRecord& region = record().region;
+    if (!region.is_inside()) {
+        ++region.passages;
+        region.since_ticks = clock_.now();
+    }
+}
+
+void Profile::leave_region() {
+    RegionRecord& region = record().region;
+    if (region.is_inside()) {
+        region.wall_ticks += clock_.now() - region.since_ticks;
+        settle();
+        region.since_ticks = 0;
+    }
 }
 
 void Profile::settle_until(std::uint32_t end) {
@@ -34,6 +51,7 @@ void Profile::count(const Entry& entry) {
     profile::count(counters_, entry);
     if (entry.is_call && !entry.on_main) {
         log_.note(Untold::threads);
+        meetings_.note(Untold::threads);
     }
     switch (entry.did) {
         case Did::sent:
@@ -46,6 +64,9 @@ void Profile::count(const Entry& entry) {
             break;
         case Did::ended:
             end(entry);
+            break;
+        case Did::met:
+            meet(entry);
             break;
         case Did::nothing:
         case Did::moved:
@@ -65,12 +86,24 @@ void Profile::log(const Entry& entry) {
     }
 }
 
+/// Nobody waits alone.
+void Profile::meet(const Entry& entry) {
+    if (entry.peer > 1) {
+        const bool is_begun = call_table.at(index_of(entry.call)).is_begun;
+        meetings_.met({.arrival = {.communicator = entry.context,
+                                   .begin_ticks = entry.begin_ticks,
+                                   .members = entry.peer,
+                                   .is_awaited = entry.tag & part_is_awaited},
+                       .end_ticks = entry.end_ticks,
+                       .waits = !is_begun && (entry.tag & part_waits) != 0});
+    }
+}
+
 void Profile::post(const Entry& entry) {
-    requests_.put(entry.request,
-                  {.kind = Tracked::Kind::receive,
-                   .call = entry.call,
-                   .slot = log_.post(),
-                   .communicator = communicators_.find(std::bit_cast<MPI_Comm>(entry.context))});
+    requests_.put(entry.request, {.kind = Tracked::Kind::receive,
+                                  .call = entry.call,
+                                  .slot = log_.post(),
+                                  .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
 }
 
 void Profile::end(const Entry& entry) {
@@ -81,7 +114,10 @@ void Profile::end(const Entry& entry) {
     if (tracked->kind == Tracked::Kind::receive && entry.peer >= 0) {
         end_receive(entry, *tracked);
     } else if (tracked->kind == Tracked::Kind::read) {
-        record().calls.at(index_of(tracked->call)).received.add(entry.received_byte);
+        profile::count(counters_, {.received_byte = entry.received_byte,
+                                   .call = tracked->call,
+                                   .did = Did::moved,
+                                   .has_received = true});
     }
     if (tracked->persistent) {
         tracked->active = false;
@@ -93,7 +129,7 @@ void Profile::end(const Entry& entry) {
 
 /// The data count for the call that posted the receive, the time for the one that waited.
 void Profile::end_receive(const Entry& entry, const Tracked& tracked) {
-    const Route route = tracked.communicator->route(nullptr);
+    const Route route = tracked.communicator->route({});
     const int from = route.world_rank(entry.peer);
     profile::count(counters_, {.received_byte = entry.received_byte,
                                .peer = from,

@@ -2,6 +2,7 @@
 // How many bytes a message or a transfer has.
 #pragma once
 
+#include "profile/library/abi.hpp"
 #include "profile/library/mpi.hpp"
 
 namespace tare::profile {
@@ -22,12 +23,5 @@ namespace tare::profile {
 [[nodiscard]] inline std::uint64_t data_byte(const Mpi& mpi, int count, MPI_Datatype type) {
     return count > 0 ? static_cast<std::uint64_t>(count) * type_byte(mpi, type) : 0;
 }
-
-/// What a receive or a read really brought: Open MPI keeps it there, and its own functions that tell it are
-/// seldom in the caches.
-[[nodiscard]] inline std::uint64_t data_byte(const MPI_Status& status) { return status._ucount; }
-
-/// As MPI_Test_cancelled tells, without its way through libraries that the program's own data have displaced.
-[[nodiscard]] inline bool is_cancelled(const MPI_Status& status) { return status._cancelled != 0; }
 
 }  // namespace tare::profile

@@ -23,18 +23,23 @@
         [&] { return sent; }, [&] { return received; } \
     }
 
+#define TARE_MEETS(part, sent, received)                                                   \
+    Meets {                                                                                \
+        communicator, [&] { return part; }, [&] { return sent; }, [&] { return received; } \
+    }
+
 #define TARE_WRAPPED(share, name, parameters, arguments, ...)                                             \
     namespace {                                                                                           \
     int measured_##name(Layer layer, TARE_UNPACKED parameters) {                                          \
-        auto* const next = next_function<decltype(::MPI_##name)>(Call::name, layer);                      \
+        auto* const next = next_function<int(TARE_UNPACKED parameters)>(Call::name, layer);               \
         Scope scope;                                                                                      \
         return scope.measures()                                                                           \
                    ? scope.measure(Call::name, Share::share, __VA_ARGS__, [&] { return next arguments; }) \
                    : next arguments;                                                                      \
     }                                                                                                     \
     }                                                                                                     \
-    TARE_SEEN int MPI_##name parameters { return measured_##name(Layer::mpi, TARE_UNPACKED arguments); }  \
-    TARE_SEEN int PMPI_##name parameters { return measured_##name(Layer::pmpi, TARE_UNPACKED arguments); }
+    TARE_SEEN(MPI_##name, parameters) { return measured_##name(Layer::mpi, TARE_UNPACKED arguments); }    \
+    TARE_SEEN(PMPI_##name, parameters) { return measured_##name(Layer::pmpi, TARE_UNPACKED arguments); }
 
 #define TARE_WRAPPED_PAIR(share, waiting, begun, parameters, arguments, ...)      \
     TARE_WRAPPED(share, waiting, parameters, arguments, __VA_ARGS__)              \

@@ -2,6 +2,7 @@
 """Where the time of an MPI program goes: the preload of Tare's profiler, and its file as samples (docs/profiler.md)."""
 
 import re
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Annotated, Literal
 
@@ -23,7 +24,7 @@ class _Read(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _LateSenders(_Read):
+class _Waits(_Read):
     wait_s: _Seconds | None
 
 
@@ -32,7 +33,9 @@ class _Rank(_Read):
     compute_s: _Seconds
     communication_s: _Seconds
     io_s: _Seconds
-    late_senders: _LateSenders
+    late_senders: _Waits
+    collective_waits: _Waits = _Waits(wait_s=None)
+    """Of an image's older profiler nothing is known."""
 
     def time_s(self, activity: Activity) -> float:
         """The activity's time; all add up to a rank's time from MPI_Init to MPI_Finalize."""
@@ -63,9 +66,8 @@ def profile_samples(output: Output) -> list[Sample]:
         times_s = [rank.time_s(activity) for rank in ranks]
         samples += _seconds(activity.metric, fmean(times_s))
         samples += _seconds(f"profile_{activity}_slowest_s", max(times_s))
-    waits_s = [rank.late_senders.wait_s for rank in ranks]
-    if all(wait_s is not None for wait_s in waits_s):
-        samples += _seconds("profile_late_sender_mean_s", fmean(wait_s or 0.0 for wait_s in waits_s))
+    samples += _waits("profile_late_sender_mean_s", [rank.late_senders for rank in ranks])
+    samples += _waits("profile_collective_wait_mean_s", [rank.collective_waits for rank in ranks])
     return samples
 
 
@@ -75,6 +77,12 @@ def profile_facts(output: Output) -> dict[str, str]:
         return {"mpi library": excerpt.printable(_parsed(output).library)}
     except WrongOutput:
         return {}
+
+
+def _waits(name: str, waits: Sequence[_Waits]) -> list[Sample]:
+    """The mean, if it is known for all ranks."""
+    known_s = [wait.wait_s for wait in waits if wait.wait_s is not None]
+    return _seconds(name, fmean(known_s)) if len(known_s) == len(waits) else []
 
 
 def _seconds(name: str, value: float) -> list[Sample]:

@@ -94,6 +94,19 @@ TEST_CASE("a request that ended without a message brought none") {
     CHECK(rank.row(Call::Irecv).received.count == 0);
 }
 
+TEST_CASE("what is counted inside the marked region counts for it too, and nothing else does") {
+    Gone rank{{send(1, 8)}};
+    CHECK(rank.record->region.calls.at(index_of(Call::Send)).count == 0);
+    rank.record->region.since_ticks = 50;
+    count({rank.record.get(), rank.peers}, send(1, 24));
+    const CallRecord& inside = rank.record->region.calls.at(index_of(Call::Send));
+    CHECK(inside.count == 1);
+    CHECK(inside.sent.byte == 24);
+    CHECK(rank.record->region.share_ticks.at(1) == 30);
+    CHECK(rank.row(Call::Send).sent.byte == 32);
+    CHECK(rank.record->share_ticks.at(1) == 60);
+}
+
 TEST_CASE("entries that cannot be are left out, whatever a broken file holds") {
     Entry no_call = send(1, 8);
     no_call.call = static_cast<Call>(30'000);

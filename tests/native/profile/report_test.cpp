@@ -87,6 +87,29 @@ TEST_CASE("waiting that cannot be told is missing, not 0, and the reason stands 
         R"("late_senders":{"wait_s":null,"told":null,"receives":null,"why_not":"the rank did not)"));
 }
 
+TEST_CASE("waiting in collective calls has reasons of its own") {
+    Rank rank;
+    CHECK(rank.says(R"("collective_waits":{"wait_s":0,"told":0,"calls":0,"why_not":null})"));
+    rank.record->collective_waits = {
+        .wait_ticks = 5'000'000'000, .told = 3, .calls = 4, .untold = Untold::senders};
+    CHECK(rank.says(R"("collective_waits":{"wait_s":5,"told":3,"calls":4,"why_not":"some member's clock)"));
+    rank.record->stage = Stage::exited;
+    CHECK(rank.says(
+        R"("collective_waits":{"wait_s":null,"told":null,"calls":null,"why_not":"the rank did not)"));
+}
+
+TEST_CASE("a region is told only where the program marks it, and ends with what is known of the rank") {
+    Rank rank;
+    CHECK(rank.says(R"("region":null)"));
+    rank.record->region.passages = 2;
+    rank.record->region.wall_ticks = 3'000'000'000;
+    rank.record->region.since_ticks = 6'000'000'000;
+    rank.record->region.share_ticks = {0, 1'000'000'000, 0};
+    rank.record->known_until_ticks = 8'000'000'000;
+    CHECK(rank.says(R"("region":{"passages":2,"wall_s":5,"init_s":0,"compute_s":4,"communication_s":1,)"
+                    R"("io_s":0,"calls":[]})"));
+}
+
 TEST_CASE("a partial run says so, and names its missing ranks") {
     const Run run{.program = "solve",
                   .library = "Open MPI v4.1.4",

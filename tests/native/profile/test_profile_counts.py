@@ -260,19 +260,23 @@ def test_a_programs_own_layer_works_and_its_calls_count_once(compile_c: Compile,
     assert profile.matrix("sent")[0, 1, "byte"] == 30
 
 
+@pytest.mark.parametrize("name", ["foreign", "mpi_abi"])
 def test_a_program_of_another_mpi_runs_and_is_told_that_it_has_no_profile(
-    launcher: Launcher, tmp_path: Path
+    launcher: Launcher, tmp_path: Path, name: str
 ) -> None:
-    made = ["gcc", "-shared", "-fPIC", str(PROGRAMS / "foreign_mpi.c"), "-o", "libforeign.so"]
+    options = ["-shared", "-fPIC", *(["-DOF_STANDARD_INTERFACE"] if name == "mpi_abi" else [])]
+    made = ["gcc", *options, str(PROGRAMS / "foreign_mpi.c"), "-o", f"lib{name}.so"]
     subprocess.run(made, cwd=tmp_path, check=True, timeout=60)
-    linked = ["gcc", str(PROGRAMS / "foreign.c"), "-o", "foreign", "-L.", "-lforeign", "-Wl,-rpath,$ORIGIN"]
+    linked = ["gcc", str(PROGRAMS / "foreign.c"), "-o", "program", "-L.", f"-l{name}", "-Wl,-rpath,$ORIGIN"]
     subprocess.run(linked, cwd=tmp_path, check=True, timeout=60)
     variables = {"LD_PRELOAD": str(launcher.library), "TARE_PROFILE": str(launcher.file)}
     done = subprocess.run(
-        [tmp_path / "foreign"], env=variables, capture_output=True, text=True, check=False, timeout=20
+        [tmp_path / "program"], env=variables, capture_output=True, text=True, check=False, timeout=20
     )
     assert (done.returncode, done.stdout) == (0, "90000107 7\n")
-    assert done.stderr.startswith("tareprof: no profile: the program's MPI is not Open MPI")
+    assert done.stderr == (
+        "tareprof: no profile: the program's MPI is not Open MPI, and of no kind that is known\n"
+    )
     assert not launcher.file.exists()
 
 

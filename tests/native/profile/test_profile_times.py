@@ -55,3 +55,55 @@ def test_waiting_for_late_senders_is_told_from_all_other_waiting(
     assert late["wait_s"] == pytest.approx(sum(expected), abs=0.05)
     assert profile.ranks[1]["communication_s"] > late["wait_s"]
     assert profile.ranks[0]["late_senders"] == {"wait_s": 0, "told": 0, "receives": 0, "why_not": None}
+
+
+def come_and_gone(text: str) -> dict[str, dict[int, tuple[float, float]]]:
+    """Call → rank → when it began and ended there, as meetings.c prints it."""
+    calls: dict[str, dict[int, tuple[float, float]]] = {}
+    for line in text.splitlines():
+        name, rank, begin_s, end_s = line.split()
+        calls.setdefault(name, {})[int(rank)] = float(begin_s), float(end_s)
+    return calls
+
+
+def test_waiting_for_others_in_collective_calls_is_told_from_transfer(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    done = launcher.run([compile_c("meetings")], 3)
+    assert done.returncode == 0, done.stderr
+    calls = come_and_gone(done.stdout)
+    profile = read_profile(launcher.file)
+    for rank in range(3):
+        # All wait for all; in a broadcast the others for the root, rank 1, and in a reduction the root for them.
+        names = ["barrier", "allreduce", "reduce" if rank == 1 else "broadcast"]
+        awaited = {name: [1] if name == "broadcast" else [0, 1, 2] for name in names}
+        expected_s = sum(
+            waited_s(*calls[name][rank], *(calls[name][other][0] for other in awaited[name]))
+            for name in names
+        )
+        assert expected_s > 0.05
+        waits = profile.ranks[rank]["collective_waits"]
+        assert (waits["told"], waits["calls"], waits["why_not"]) == (3, 3, None)
+        # On a busy machine the program may lose its processor between its own look at the clock and the call.
+        assert waits["wait_s"] == pytest.approx(expected_s, abs=0.05)
+        assert profile.ranks[rank]["communication_s"] > waits["wait_s"]
+
+
+def test_what_lies_in_the_region_that_the_program_marks_is_told_apart(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    profile = launcher.profile([compile_c("region")], 2)
+    for rank in profile.ranks:
+        region = rank["region"]
+        counts = {call["name"]: call["count"] for call in region["calls"]}
+        assert region["passages"] == 2
+        assert counts == {"MPI_Send": 2, "MPI_Wait": 2, "MPI_Irecv": 0}  # the receives were posted before
+        moved = {call["name"]: call["sent"] or call["received"] for call in region["calls"]}
+        assert (moved["MPI_Send"]["byte"], moved["MPI_Irecv"]["byte"]) == (21, 21)
+        assert region["wall_s"] == pytest.approx(sum(region[share] for share in SHARES), abs=1e-7)
+        assert 0.1 <= region["compute_s"] < rank["compute_s"] - 0.1
+        assert region["init_s"] == region["io_s"] == 0
+
+
+def test_a_program_that_marks_no_region_has_none(compile_c: Compile, launcher: Launcher) -> None:
+    assert launcher.profile([compile_c("layered")], 2).ranks[0]["region"] is None

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/library/exchange.hpp"
+
+namespace tare::profile {
+
+std::vector<Notice> exchange_notices(const Mpi& mpi, const std::vector<int>& counts, std::uint64_t clock,
+                                     bool usable) {
+    std::vector<Notice> told;
+    std::transform(counts.begin(), counts.end(), std::back_inserter(told), [&](int count) {
+        return Notice{.clock = clock, .count = count, .usable = usable ? 1 : 0};
+    });
+    std::vector<Notice> heard(told.size());
+    mpi.Alltoall(told.data(), sizeof(Notice), mpi.byte, heard.data(), sizeof(Notice), mpi.byte, mpi.world);
+    return heard;
+}
+
+}  // namespace tare::profile

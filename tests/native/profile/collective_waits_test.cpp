@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/collective_waits.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace tare::profile;
+
+namespace {
+
+constexpr std::uint64_t communicator = 7;
+
+Meeting meeting(std::int64_t begin_ticks, std::int64_t end_ticks, bool is_awaited = true, bool waits = true,
+                std::int32_t members = 2, std::uint64_t of = communicator) {
+    return {.arrival = {.communicator = of,
+                        .begin_ticks = begin_ticks,
+                        .members = members,
+                        .is_awaited = is_awaited ? 1 : 0},
+            .end_ticks = end_ticks,
+            .waits = waits};
+}
+
+/// What the first of several members waited.
+CollectiveWaits waited(const std::vector<std::vector<Meeting>>& members) {
+    std::vector<std::vector<Arrival>> arrivals;
+    std::vector<std::span<const Arrival>> parts;
+    for (const auto& meetings : members) {
+        auto& own = arrivals.emplace_back();
+        for (const Meeting& each : meetings) {
+            own.push_back(each.arrival);
+        }
+    }
+    parts.assign(arrivals.begin(), arrivals.end());
+    return wait_for_last(members.front(), last_begins(parts).front());
+}
+
+}  // namespace
+
+TEST_CASE("a member waits from its own begin until the last one's") {
+    CHECK(waited({{meeting(100, 200)}, {meeting(150, 210)}}).wait_ticks == 50);
+    CHECK(waited({{meeting(100, 300, true, true, 3)},
+                  {meeting(150, 310, true, true, 3)},
+                  {meeting(180, 310, true, true, 3)}})
+              .wait_ticks == 80);
+}
+
+TEST_CASE("the last to come does not wait, and nobody waits longer than its own call") {
+    CHECK(waited({{meeting(100, 200)}, {meeting(90, 210)}}).wait_ticks == 0);
+    CHECK(waited({{meeting(100, 200)}, {meeting(900, 950)}}).wait_ticks == 100);
+}
+
+TEST_CASE("in a broadcast the others wait for the root alone, and the root for nobody") {
+    const Meeting root = meeting(120, 130, true, false, 3);
+    const Meeting early = meeting(100, 140, false, true, 3);
+    const Meeting late = meeting(135, 140, false, true, 3);
+    CHECK(waited({{early}, {root}, {late}}).wait_ticks == 20);
+    const CollectiveWaits of_root = waited({{root}, {early}, {late}});
+    CHECK(of_root.wait_ticks == 0);
+    CHECK(of_root.calls == 0);
+}
+
+TEST_CASE("the n-th call in a communicator is the same for all, whatever they do in others between") {
+    const CollectiveWaits waits =
+        waited({{meeting(0, 10), meeting(20, 90)},
+                {meeting(5, 10), meeting(11, 12, true, true, 2, 8), meeting(50, 90)},
+                {meeting(10, 12, true, true, 2, 8)}});
+    CHECK(waits.wait_ticks == 5 + 30);
+    CHECK(waits.told == 2);
+}
+
+TEST_CASE("nothing is told of a call of which some member tells nothing") {
+    const CollectiveWaits waits = waited({{meeting(0, 10), meeting(20, 90)}, {meeting(5, 10)}});
+    CHECK(waits.calls == 2);
+    CHECK(waits.told == 1);
+    CHECK(waits.wait_ticks == 5);
+}
