@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 from tests.workloads.recorded import SHAPE, recorded
 
 from tare.errors import InputError, WrongOutput
@@ -50,6 +51,16 @@ def test_a_run_of_something_else_or_without_its_proof_is_wrong(
 ) -> None:
     with pytest.raises(WrongOutput, match=reason):
         Npb().samples(EP, changed(**fields))
+
+
+def test_messages_of_the_reference_are_refused_where_it_has_none() -> None:
+    with pytest.raises(ValidationError, match="ft cannot send the reference's messages"):
+        NpbOptions(benchmark="ft", messages="reference")
+    asked = NpbOptions(benchmark="cg", problem_class="S", messages="reference")
+    with pytest.raises(InputError, match="needs 1, 2, 4, 8, ... ranks, and has 3"):
+        Npb().job(asked, replace(SHAPE, processors=3))
+    words = Npb().job(asked, replace(SHAPE, processors=4)).argv
+    assert words[words.index("--messages") + 1] == "reference"
 
 
 def test_messages_of_another_kind_than_asked_are_wrong() -> None:

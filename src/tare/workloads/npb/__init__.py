@@ -15,7 +15,14 @@ from tare.records import Direction, Sample
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.code_path import NATURAL, PINNED, Variants, common_flags
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
-from tare.workloads.npb.problems import AS_REFERENCE, Benchmark, ProblemClass, check_fits, expected_s
+from tare.workloads.npb.problems import (
+    AS_REFERENCE,
+    Benchmark,
+    ProblemClass,
+    check_fits,
+    check_ranks,
+    expected_s,
+)
 from tare.workloads.npb.result import Result, parse_result
 
 _V3 = frozenset({"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"})
@@ -70,6 +77,8 @@ class Npb(WorkloadKind):
             *(() if chosen.messages == "own" else ("--messages", chosen.messages)),
         )
         ranks = mpi.hybrid(shape, chosen.threads)
+        if chosen.messages == "reference":
+            check_ranks(chosen.benchmark, shape.processors // chosen.threads)
         return Job(
             argv=(*mpi_job.launch(chosen, ranks), program, *asked, "--json"),
             program=program,

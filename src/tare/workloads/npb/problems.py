@@ -67,6 +67,15 @@ def active_ranks(benchmark: str, ranks: int) -> int:
     return math.isqrt(ranks) ** 2 if benchmark in SQUARES else ranks
 
 
+def check_ranks(benchmark: str, ranks: int) -> None:
+    """Raise ``InputError`` if the reference's messages need another number of ranks."""
+    if benchmark == "cg" and ranks & (ranks - 1):
+        raise InputError(
+            f'npb cg with messages = "reference" needs 1, 2, 4, 8, ... ranks, and has {ranks}; change the layout, or '
+            "leave messages out"
+        )
+
+
 def expected_s(benchmark: str, problem_class: str, processors: int, threads: int = 1) -> float:
     """Guess the run time, including the start of MPI and a preparation as long as some iterations."""
     elements = _SIZES[benchmark][problem_class] * (_ITERATIONS[benchmark][problem_class] + 2)
