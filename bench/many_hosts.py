@@ -39,7 +39,7 @@ from tare.records import Environment, Layout, Limits, NamedHost, Status, Trial, 
 from tare.units import MEBIBYTE
 
 TOOLS = Path(__file__).resolve().parents[1] / "build" / "native" / "bin"
-_IN_MEMORY = "/dev/shm"
+_IN_MEMORY = "/dev/shm"  # noqa: S108 - in folders of its own
 _LEAST_CPU_S = 0.05
 """Below it a fit would be of noise."""
 

@@ -57,7 +57,7 @@ def test_messages_of_the_reference_are_refused_where_it_has_none() -> None:
     with pytest.raises(ValidationError, match="ft cannot send the reference's messages"):
         NpbOptions(benchmark="ft", messages="reference")
     asked = NpbOptions(benchmark="cg", problem_class="S", messages="reference")
-    with pytest.raises(InputError, match="needs 1, 2, 4, 8, ... ranks, and has 3"):
+    with pytest.raises(InputError, match=r"needs 1, 2, 4, 8, \.\.\. ranks, and has 3"):
         Npb().job(asked, replace(SHAPE, processors=3))
     words = Npb().job(asked, replace(SHAPE, processors=4)).argv
     assert words[words.index("--messages") + 1] == "reference"

@@ -204,8 +204,7 @@ class Node:
     host_files: bool = False
     """Whether it shows the host's own files instead of the image's, whose variables it then does not have either."""
     own_kernel: bool = False
-    """Whether the node has a kernel of its own, like a sandbox or a virtual machine: the host does not see its
-    processes, and it numbers its processors from 0."""
+    """Whether it has a kernel of its own: the host does not see its processes, and it numbers processors from 0."""
     machine: bool = False
     """Whether it is a virtual machine: its root directory, network and processes are visible only from inside."""
     elsewhere: Elsewhere | None = None
@@ -273,8 +272,7 @@ class Provider(Protocol):
     starts_at_once: bool = False
     """Whether a trial's nodes start and stop at the same time: on other hosts, where a start is a wait here."""
     takes_tap: bool = False
-    """Whether a node's link ends in a tap device in the switch's namespace, for a virtual machine's monitor to open
-    (``NodeNetwork.tap``), instead of in the node's own namespace."""
+    """Whether a node's link ends in a tap device for a virtual machine's monitor (``NodeNetwork.tap``), not in it."""
     own_limits: bool = False
     """Whether the technology gives its payload resource limits (getrlimit(2)) that Tare does not state: they are then
     part of what is measured. Else a node has the runner's."""
@@ -321,11 +319,13 @@ class Provider(Protocol):
         """Prepare once before a campaign: for technologies that must import the image. Most need nothing."""
         return
 
-    def begin_start(self, spec: NodeSpec) -> None:
+    def begin_start(self, spec: NodeSpec) -> None:  # noqa: ARG002 - for those who can
         """Begin what ``start`` then waits for, before any of many is waited for; raises as it, ``stop`` undoes it."""
+        return
 
-    def begin_stop(self, spec: NodeSpec) -> None:
+    def begin_stop(self, spec: NodeSpec) -> None:  # noqa: ARG002 - for those who can
         """Begin what ``stop`` then waits for, and leave its failure to it."""
+        return
 
     def lacking_flags(self, flags: AbstractSet[str]) -> AbstractSet[str]:  # noqa: ARG002 - for those who know
         """Which of these CPU flags of the host, spelled as in /proc/cpuinfo, its nodes' processors lack.
