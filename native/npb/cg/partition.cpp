@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/cg/partition.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <numeric>
@@ -68,12 +69,13 @@ GridShare reference_share_of(int order, int ranks, int rank) {
     if (!std::has_single_bit(static_cast<unsigned>(ranks))) {
         throw WrongUse("the reference's messages need a number of ranks that is a power of two");
     }
-    const int rows = 1 << (std::countr_zero(static_cast<unsigned>(ranks)) / 2);
-    const int columns = ranks / rows;
+    const int doublings = std::countr_zero(static_cast<unsigned>(ranks));
+    const int rows = 1 << (doublings / 2);
+    // A row's rows are as many as one or two columns' pieces: those of as many neighbours stand in its place.
+    const int pieces = doublings % 2 == 0 ? 1 : 2;
+    const int columns = std::max(1, rows * pieces);  // the analyzer does not see that it is not 0
     const int row = rank / columns;
     const int column = rank % columns;
-    // A row's rows are as many as one or two columns' pieces: those of as many neighbours stand in its place.
-    const int pieces = columns / rows;
     const int summed_piece = pieces * row + column % pieces;
     const Share<int> own = share_of(order, columns, column);
     return {.grid_columns = columns,

@@ -241,16 +241,18 @@ TEST_CASE(
     "the reference's partition of CG's matrix covers each place once, and the sums arrive where they are "
     "needed") {
     constexpr int order = 97;
+    constexpr auto width = static_cast<std::size_t>(order);
     for (const int ranks : {1, 2, 4, 8, 16, 32, 64}) {
         std::vector<cg::GridShare> shares;
+        shares.reserve(static_cast<std::size_t>(ranks));
         for (int rank = 0; rank < ranks; ++rank) {
             shares.push_back(cg::reference_share_of(order, ranks, rank));
         }
-        std::vector<int> covered(order * order, 0);
+        std::vector<int> covered(width * width, 0);
         for (const auto& share : shares) {
             for (int row = share.rows().first; row < share.rows().end(); ++row) {
                 for (int column = share.own.first; column < share.own.end(); ++column) {
-                    ++covered[static_cast<std::size_t>(row * order + column)];
+                    ++covered[static_cast<std::size_t>(row) * width + static_cast<std::size_t>(column)];
                 }
             }
             const auto& partner = shares[static_cast<std::size_t>(share.transposed_rank)];
