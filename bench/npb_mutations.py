@@ -44,7 +44,7 @@ class Mutation:
     """A fault in one kernel."""
 
     kernel: str
-    file: str
+    place: str
     text: str
     faulty: str
     why: str
@@ -86,10 +86,10 @@ def passing_faults(copy: "Copy", kernel: str) -> Iterator[Mutation]:
 
 def passes(copy: "Copy", mutation: Mutation) -> bool:
     """Plant a fault and print where it was noticed; whether it was not."""
-    with planted(copy.source / "npb" / mutation.file, mutation.text, mutation.faulty):
+    with planted(copy.source / "npb" / mutation.place, mutation.text, mutation.faulty):
         copy.build(mutation.kernel)
         noticed = noticed_in(copy, mutation.kernel, mutation.arguments)
-    print(f"{mutation.kernel.upper()}, {mutation.file}: {mutation.why}: {noticed or 'VERIFIES'}", flush=True)
+    print(f"{mutation.kernel.upper()}, {mutation.place}: {mutation.why}: {noticed or 'VERIFIES'}", flush=True)
     return noticed is None
 
 
@@ -104,22 +104,29 @@ def noticed_in(copy: "Copy", kernel: str, arguments: Sequence[str]) -> str | Non
 
 
 @contextmanager
-def planted(file: Path, text: str, faulty: str) -> Iterator[None]:
-    """Replace a text that the file has once while the context lasts."""
-    whole = replace_once(file, text, faulty)
+def planted(place: Path, text: str, faulty: str) -> Iterator[None]:
+    """Replace a text that a file, or the sources of a folder, have once while the context lasts."""
+    file = holder(place, text)
+    whole = file.read_text()
+    file.write_text(whole.replace(text, faulty))
     try:
         yield
     finally:
         file.write_text(whole)
 
 
-def replace_once(file: Path, text: str, other: str) -> str:
-    """Replace a text that the file has exactly once (else ``SystemExit``); give what the file was."""
-    whole = file.read_text()
-    if whole.count(text) != 1:
-        sys.exit(f"{file}: has {text!r} {whole.count(text)} times, not once: mend {LIST.name}")
-    file.write_text(whole.replace(text, other))
-    return whole
+def holder(place: Path, text: str) -> Path:
+    """Give the only file with a text.
+
+    Raises:
+        SystemExit: the text is not there, or more than once.
+
+    """
+    files = [place] if place.is_file() else sorted(place.glob("*.?pp"))
+    holders = [file for file in files for _ in range(file.read_text().count(text))]
+    if len(holders) != 1:
+        sys.exit(f"{place}: has {text!r} {len(holders)} times, not once: mend {LIST.name}")
+    return holders[0]
 
 
 class Copy:
@@ -134,7 +141,7 @@ class Copy:
         shutil.copytree(NATIVE, self.source)
         lists = self.source / "npb" / "CMakeLists.txt"
         for text, quick in QUICKLY_COMPILED:
-            replace_once(lists, text, quick)
+            holder(lists, text).write_text(lists.read_text().replace(text, quick))
         _called(["cmake", "-S", str(self.source), "-B", str(self._built), "-G", "Ninja", "-DTARE_TESTS=OFF"])
 
     def build(self, kernel: str) -> None:
