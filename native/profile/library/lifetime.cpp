@@ -99,9 +99,9 @@ std::string why_not(Family family) {
 
 /// Once for a job.
 void complain_of_other_mpi() {
-    const Family found = family();
-    if (is_first_rank() && !is_left_to_the_other(found)) {
-        complain("tareprof", "no profile: " + why_not(found));
+    const Family of_program = family();
+    if (is_first_rank() && !is_left_to_the_other(of_program)) {
+        complain("tareprof", "no profile: " + why_not(of_program));
     }
 }
 
