@@ -11,9 +11,6 @@ namespace tare::npb::is {
 
 namespace {
 
-/// The inbox grows by a sixteenth more than is needed: the iterations change few keys.
-constexpr std::size_t spare = 16;
-
 int sum(std::span<const std::uint32_t> values) {
     return static_cast<int>(std::accumulate(values.begin(), values.end(), std::uint32_t{0}));
 }
@@ -88,7 +85,7 @@ void Exchange::plan_awaited() {
         wanted += awaited_.counts[rank];
     }
     if (const auto size = static_cast<std::size_t>(wanted); size > inbox_.size()) {
-        inbox_ = Buffer<std::uint16_t>(size + size / spare);
+        inbox_ = Buffer<std::uint16_t>(size + size / inbox_spare);
     }
 }
 

@@ -14,6 +14,9 @@
 
 namespace tare::npb::is {
 
+/// An inbox grows by a sixteenth more than is needed: the iterations change few keys.
+constexpr std::size_t inbox_spare = 16;
+
 /// Values in a row.
 struct Range {
     std::uint32_t first_value;

@@ -7,13 +7,6 @@
 
 namespace tare::npb::is {
 
-namespace {
-
-/// The inbox grows by a sixteenth more than is needed: the iterations change few keys.
-constexpr std::size_t spare = 16;
-
-}  // namespace
-
 WholeExchange::WholeExchange(const World& world, Simd simd, Team& team, const Sizes& sizes,
                              std::span<const std::uint32_t> keys)
     : world_{world},
@@ -47,7 +40,7 @@ void WholeExchange::plan_awaited() {
     awaited_keys_ =
         static_cast<std::size_t>(awaited_.starts.back()) + static_cast<std::size_t>(awaited_.counts.back());
     if (awaited_keys_ > inbox_.size()) {
-        inbox_ = Buffer<std::uint32_t>(awaited_keys_ + awaited_keys_ / spare);
+        inbox_ = Buffer<std::uint32_t>(awaited_keys_ + awaited_keys_ / inbox_spare);
     }
 }
 
