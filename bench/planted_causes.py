@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import cast
 
 from bench.plant_list import NONE, PLANTED, PLANTS, WORK, Plant
+from bench.planted_size import Size
 from bench.quiet import Quiet
 from tare.commands.explain import run_explain
 from tare.commands.explained import ExplainOptions
@@ -135,16 +136,14 @@ class Repeat:
 
     def _run(self, plant: Plant) -> Run:
         with tempfile.TemporaryDirectory(prefix="tare-bench-") as name, listed(plant.providers):
-            folder, begun = ResultFolder(Path(name) / "result"), time.monotonic()
+            folder = ResultFolder(Path(name) / "result")
             request = Request(campaign=campaign(plant, Path(name), self.blocks), folder=folder)
-            patiently(lambda: measure_campaign(request, Quiet()))
-            measured = time.monotonic()
-            self._explain(folder.path)
-            explained = time.monotonic()
+            size, measured_s = self._measured(plant, lambda: measure_campaign(request, Quiet()))
+            explained_s = timed_s(lambda: self._explain(folder.path))
             analysis = analyse_result(folder.path)
         self._say_why(analysis, plant)
-        self._say_size(analysis, plant)
-        run = judged(analysis, plant, measured - begun, explained - measured)
+        self._say_size(analysis, plant, size)
+        run = judged(analysis, plant, measured_s, explained_s)
         if run.explanation is None:
             for verdict in analysis.verdicts:
                 self._say(f"  {verdict.sentence}")
@@ -159,13 +158,27 @@ class Repeat:
             if tried.metric == plant.metric:
                 self._say(f"  {tried.turned.cause}: {tried.sentence}")
 
-    def _say_size(self, analysis: Analysis, plant: Plant) -> None:
+    @staticmethod
+    def _measured(plant: Plant, measure: Callable[[], object]) -> tuple[Size | None, float]:
+        """Measure; give the true size if it can be known, and how long Tare took."""
+        taken_s: list[float] = []
+
+        def timed() -> None:
+            taken_s.append(timed_s(lambda: patiently(measure)))
+
+        if plant.size is not None:
+            size = plant.size.around(plant.providers[0], plant.options, timed)
+            return size, taken_s[0]
+        timed()
+        return None, taken_s[0]
+
+    def _say_size(self, analysis: Analysis, plant: Plant, size: Size | None) -> None:
         """The true size beside the interval of the measurement that was explained."""
-        if (size := plant.size) is None:
+        if size is None or plant.size is None:
             return
         for verdict in analysis.verdicts:
             if _is_planted(verdict.overhead.summary, plant):
-                self._say(f"  {size.said(verdict, size.size(plant.providers[0], plant.options))}")
+                self._say(f"  {plant.size.said(verdict, size)}")
 
     def _explain(self, folder: Path) -> None:
         said = io.StringIO()
@@ -251,6 +264,12 @@ def listed(providers: Sequence[Provider]) -> Iterator[None]:
     finally:
         known.clear()
         known.update(before)
+
+
+def timed_s(action: Callable[[], None]) -> float:
+    begun = time.monotonic()
+    action()
+    return time.monotonic() - begun
 
 
 def patiently(action: Callable[[], object]) -> None:

@@ -4,13 +4,14 @@
 The program that makes the operation is resident in a planted node and in a native one. Both are asked in turn for
 some milliseconds of work and timed from here, from line to line. One start of the nodes has one luck with its memory,
 so that it has one figure: the median over its rounds of planted over native. Of some starts there is a median with
-its exact interval.
+its exact interval: half of them right before the measurement with Tare and half right after it, as a machine's memory
+changes from minute to minute.
 """
 
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -28,7 +29,7 @@ from tare.records import OptionValue, Verdict
 from tare.statistics.estimate import Estimate
 from tare.statistics.median import median_estimate
 
-_STARTS, _ROUNDS = 15, 41
+_STARTS, _ROUNDS = 8, 41
 _NODE_BYTE = 512 << 20
 _STARTED = ("sh", "-c", '"$@"; exit', "sh")
 """A process of its own, as the stopwatch starts it in a trial: some plants follow the first process of a command."""
@@ -56,11 +57,18 @@ class Reference:
     operations: int
     """For each line."""
 
-    def size(self, planted: Provider, options: Mapping[str, OptionValue]) -> Size:
-        """Measure it, with both nodes started anew for each figure."""
-        starts = [self._started(planted, options) for _ in range(_STARTS)]
+    def around(
+        self, planted: Provider, options: Mapping[str, OptionValue], measure: Callable[[], None]
+    ) -> Size:
+        """Measure it before and after ``measure``, with both nodes started anew for each figure."""
+        starts = self._starts(planted, options)
+        measure()
+        starts += self._starts(planted, options)
         overhead = median_estimate([ratio - 1 for ratio, _ in starts])
         return Size(overhead, statistics.median(native_s for _, native_s in starts))
+
+    def _starts(self, planted: Provider, options: Mapping[str, OptionValue]) -> list[tuple[float, float]]:
+        return [self._started(planted, options) for _ in range(_STARTS)]
 
     def _started(self, planted: Provider, options: Mapping[str, OptionValue]) -> tuple[float, float]:
         with (

@@ -110,7 +110,10 @@ def test_a_true_size_is_the_ratio_of_two_programs_asked_in_turn(monkeypatch: pyt
     monkeypatch.setattr(planted_size, "_running", running)
     monkeypatch.setattr(planted_size, "_node", node)
     monkeypatch.setattr(planted_size, "_turn_s", turn_s)
-    size = Reference(operation="fork", program=("true",), operations=100).size(Fake(), {})
+    reference = Reference(operation="fork", program=("true",), operations=100)
+    size = reference.around(Fake(), {}, lambda: asked.append("measurement"))
     assert size.overhead.point == pytest.approx(0.8)
     assert size.native_s == pytest.approx(1e-4)
+    assert asked.count("measurement") == 1
+    assert asked[len(asked) // 2] == "measurement"
     assert asked[:6] == [NATIVE, "fake", "fake", NATIVE, NATIVE, "fake"]
