@@ -73,8 +73,8 @@ constexpr int outer_steps_of(ProblemClass name) {
     }
 }
 
-/// Counted where the products are made: no value shows in the larger classes that an inner step is missing, nor
-/// in any that an outer one is.
+/// Counted where the products are made: no value shows in the larger classes that an inner step is missing,
+/// nor in any that an outer one is.
 Check product_count(ProblemClass name, std::span<const Estimate> estimates) {
     const int products = std::accumulate(estimates.begin(), estimates.end(), 0,
                                          [](int sum, const Estimate& one) { return sum + one.products; });

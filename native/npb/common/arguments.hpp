@@ -26,9 +26,9 @@ class WrongUse : public std::invalid_argument {
 [[nodiscard]] std::int64_t whole_number(std::string_view name, double value, std::int64_t least,
                                         std::int64_t most);
 
-/// Which messages a kernel sends: the fewest that its algorithm needs, or as many, as large and between the same
-/// ranks as the reference's MPI program, so that overheads compare with published ones (docs/npb.md). A kernel
-/// whose own messages are the reference's sends the same either way.
+/// Which messages a kernel sends: the fewest that its algorithm needs, or as many, as large and between the
+/// same ranks as the reference's MPI program, so that overheads compare with published ones (docs/npb.md). A
+/// kernel whose own messages are the reference's sends the same either way.
 enum class Messages { own, reference };
 
 [[nodiscard]] std::string_view name_of(Messages messages);
@@ -77,8 +77,8 @@ template <typename Class>
                    " here: its answer was not established");
 }
 
-/// Reads `--class A --simd avx2 --threads 2 --messages reference --json --set NAME=VALUE`. `settings` are the names that this
-/// kernel knows. Throws `WrongUse`.
+/// Reads `--class A --simd avx2 --threads 2 --messages reference --json --set NAME=VALUE`. `settings` are the
+/// names that this kernel knows. Throws `WrongUse`.
 [[nodiscard]] Arguments parse_arguments(std::span<char* const> words,
                                         std::span<const std::string_view> settings);
 
