@@ -11,7 +11,6 @@
 
 #include "npb/cg/matrix.hpp"
 #include "npb/cg/partition.hpp"
-#include "npb/cg/problem.hpp"
 #include "npb/cg/solve.hpp"
 #include "npb/cg/tiled_matrix.hpp"
 #include "npb/cg/vector_kernels.hpp"
@@ -19,11 +18,8 @@
 #include "npb/common/team.hpp"
 
 namespace cg = tare::npb::cg;
-using tare::npb::Arguments;
-using tare::npb::Outcome;
 using tare::npb::Simd;
 using tare::npb::Team;
-using tare::npb::Verification;
 using tare::npb::World;
 
 namespace {
@@ -143,14 +139,6 @@ cg::Estimate textbook_step(const cg::Recipe& recipe, int inner_steps, std::vecto
     const cg::Estimate estimate{.zeta = recipe.shift + 1 / dot(x, z), .residual = std::sqrt(dot(rest, rest))};
     x = sum(std::vector<double>(x.size(), 0), 1 / std::sqrt(dot(z, z)), z);
     return estimate;
-}
-
-Outcome run(const Arguments& arguments) { return cg::kernel.run(arguments, World::of(MPI_COMM_SELF)); }
-
-Arguments changed(const char* name, double value) {
-    Arguments arguments;
-    arguments.settings.emplace(name, value);
-    return arguments;
 }
 
 }  // namespace
@@ -381,51 +369,5 @@ TEST_CASE(
                 check.name.starts_with("products") || check.name.starts_with("recurrence");
             CHECK(check.is_right() == (steps == 25 || !shows_steps));
         }
-    }
-}
-
-TEST_CASE("CG of class S verifies with each kind of vector instructions") {
-    for (const auto simd : tare::npb::runnable()) {
-        Arguments arguments;
-        arguments.simd = simd;
-        const Outcome outcome = run(arguments);
-        CHECK(tare::npb::verdict(outcome.checks) == Verification::successful);
-        CHECK(!outcome.wrong_here);
-        CHECK(outcome.million_operations == doctest::Approx(66.72).epsilon(0.001));
-    }
-}
-
-TEST_CASE("CG's threads work on parts that make the whole, and add up in the same order") {
-    for (const int threads : {1, 2, 3}) {
-        Team team{threads};
-        std::vector<int> visits(10, 0);
-        for (int round = 0; round < 20; ++round) {
-            team.run([&](int thread) {
-                const auto part = team.part(thread, 10);
-                for (int place = part.first; place < part.end(); ++place) {
-                    ++visits[static_cast<std::size_t>(place)];
-                }
-            });
-        }
-        CHECK(visits == std::vector<int>(10, 20));
-        CHECK(team.sum([](int thread) { return thread + 1.0; }) == threads * (threads + 1) / 2.0);
-    }
-}
-
-TEST_CASE("CG finds the same with threads") {
-    Arguments arguments = changed("iterations", 1);
-    const double alone = run(arguments).checks[0].computed;
-    arguments.threads = 2;
-    CHECK(run(arguments).checks[0].computed == doctest::Approx(alone).epsilon(1e-13));
-}
-
-TEST_CASE("a changed CG is not verified") {
-    CHECK(tare::npb::verdict(run(changed("iterations", 1)).checks) == Verification::not_performed);
-}
-
-TEST_CASE("CG refuses what it cannot make") {
-    for (const auto& arguments : {changed("order", 0), changed("drawn", 1401), changed("drawn", 0),
-                                  changed("iterations", 0), changed("order", 1e12)}) {
-        CHECK_THROWS_AS(run(arguments), tare::npb::WrongUse);
     }
 }
