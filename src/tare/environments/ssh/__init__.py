@@ -105,7 +105,9 @@ class Ssh(Provider):
         try:
             probes = [_probed(far) for far in Far.all(self._options)]
         except NodeError as error:
-            return Probe(usable=False, reason=str(error), remedy="try it by hand: ssh HOST true")
+            by_slurm = "job" in self._options
+            remedy = f"try it by hand: {'srun --jobid JOB --nodelist' if by_slurm else 'ssh'} HOST true"
+            return Probe(usable=False, reason=str(error), remedy=remedy)
         versions = dict.fromkeys(probe.version for probe in probes if probe.version)
         bad = next((probe for probe in probes if not probe.usable), None)
         return bad or replace(probes[0], version="; ".join(versions))
