@@ -4,7 +4,7 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from tare.host.process import USUAL_UMASK
@@ -76,7 +76,7 @@ def _started_at_once(
         yield nodes
     finally:
         in_two_steps(
-            lambda spec: providers[spec.technology].begin_stop(spec),
+            lambda spec: _begin_stop(spec, providers[spec.technology]),
             lambda spec: _stop_noting_problems(spec, providers[spec.technology], times),
             recorded,
         )
@@ -89,6 +89,11 @@ def _note_stop_begin(times: NodeTimes) -> None:
 def _note_stop(times: NodeTimes) -> None:
     if times.stop_s is not None:
         times.stop_s += time.monotonic()
+
+
+def _begin_stop(spec: NodeSpec, provider: Provider) -> None:
+    with suppress(Exception):  # whatever it was, the stop itself is tried, and names what fails
+        provider.begin_stop(spec)
 
 
 def _stop_noting_problems(spec: NodeSpec, provider: Provider, times: NodeTimes) -> None:

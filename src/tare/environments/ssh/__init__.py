@@ -3,7 +3,6 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -150,8 +149,7 @@ class Ssh(Provider):
 
     def begin_stop(self, spec: NodeSpec) -> None:
         if (running := _running.get(spec.name)) is not None:
-            with suppress(NodeError):  # ``stop`` tries again
-                running.begin_stop()
+            running.begin_stop()
 
     def stop(self, spec: NodeSpec) -> None:
         """Stop it over its connection, if this process has it and it is sound; else over a new one."""
