@@ -159,7 +159,7 @@ def _one_answer(name: str) -> Any:
             raise NodeError("no object")
         answer = FarAnswer("far", said, b"hello")
         channel = _Told(b"")
-        channel.answer = lambda _: answer  # type: ignore[method-assign]
+        channel.answer = lambda _: answer  # type: ignore[method-assign,assignment]
         channel.greeting = {"host": "far", "kernel": "6.1"}
         if name == "probe":
             answer.told(_Probed)
