@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "common/system.hpp"
@@ -123,7 +124,7 @@ void complete_devices(std::uint64_t shm_byte) {
                                                                         {"/proc/self/fd/1", "/dev/stdout"},
                                                                         {"/proc/self/fd/2", "/dev/stderr"}}};
     for (const auto& [target, link] : links) {
-        static_cast<void>(::symlink(target, link));  // the kernel or an image may have it already
+        std::ignore = ::symlink(target, link);  // the kernel or an image may have it already
     }
 }
 

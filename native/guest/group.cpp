@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "common/system.hpp"
@@ -45,7 +46,7 @@ std::optional<Group> Group::create(const std::filesystem::path& parent) {
 void Group::kill() {
     killed_ = true;
     const FileDescriptor file{::openat(directory(), "cgroup.kill", O_WRONLY | O_CLOEXEC)};
-    static_cast<void>(::write(file.number(), "1", 1));
+    std::ignore = ::write(file.number(), "1", 1);
 }
 
 bool Group::empty() const {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -88,7 +89,7 @@ struct Plan {
 void tell_failure(const Plan& plan, int number, const std::string& text) {
     const auto message =
         channel::encode_exit({.how = channel::Exit::How::failed, .number = number, .text = text});
-    static_cast<void>(::write(plan.pipes.failure.writer.number(), message.data(), message.size()));
+    std::ignore = ::write(plan.pipes.failure.writer.number(), message.data(), message.size());
 }
 
 std::string shown(const std::string& word) { return "'" + word.substr(0, most_shown) + "'"; }

@@ -97,3 +97,11 @@ def test_base_and_builder_are_made_at_the_same_time(tmp_path: Path, stand_ins: P
     with pytest.raises(ImageError, match="mmdebstrap failed with exit code 1"):
         build_image(progress=quiet, source=sources(tmp_path))
     assert {path.name for path in seen.iterdir()} == {".new-base", ".new-builder"}
+
+
+def test_a_compilers_error_is_shown_also_when_much_was_printed_after_it() -> None:
+    script = "echo 'a.cpp:1:2: error: no such thing'; for line in $(seq 50); do echo more $line; done; exit 1"
+    with pytest.raises(ImageError) as caught:
+        run_tool(["sh", "-c", script], limit_s=30)
+    assert "no such thing\n  more 36\n" in str(caught.value)
+    assert str(caught.value).endswith("more 50")

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -178,7 +179,7 @@ TEST_CASE("a source ends behind what is there, though somebody still holds the o
         REQUIRE(::write(writer.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
         source.end_behind_what_is_there(wire.line);
         CHECK(source.ended() == text.empty());
-        static_cast<void>(::write(writer.number(), "too late", 8));
+        std::ignore = ::write(writer.number(), "too late", 8);
         source.read_some(wire.line);
         CHECK(source.ended());
         const auto sent = wire.sent();

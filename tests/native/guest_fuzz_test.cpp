@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -172,7 +173,7 @@ class Victim {
         auto command = std::next(commands_.running.begin(),
                                  static_cast<std::ptrdiff_t>(hostile_.below(commands_.running.size())));
         const std::string said(hostile_.below(20'000), 'o');
-        static_cast<void>(::write(command->second.output.number(), said.data(), said.size()));
+        std::ignore = ::write(command->second.output.number(), said.data(), said.size());
         if (hostile_.once_in(4)) {
             static_cast<void>(tare::test::read_now(command->second.input));
         }

@@ -2,6 +2,7 @@
 """Runs the programs that make an image: one argv, a time limit, and the last lines kept for the message."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,9 @@ from tare.units import format_byte
 Progress: TypeAlias = Callable[[str], None]
 
 KEPT_LINES = 15
+KEPT_ERRORS = 5
+_ERROR = re.compile(r"\berror: ")
+"""As compilers and linkers write it: other compilers, at work beside the one that failed, print more lines after it."""
 CAGE = (
     *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"),
@@ -37,11 +41,12 @@ def run_tool(
     on_line: Progress | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> None:
-    """Run to its end, passing each line it prints to ``on_line``; ``ImageError`` holds its last lines.
+    """Run to its end, passing each line it prints to ``on_line``; ``ImageError`` holds its errors and last lines.
 
     ``variables`` replaces the whole environment. Put ``CAGE`` before a program that starts its own processes.
     """
     kept: deque[str] = deque(maxlen=KEPT_LINES)
+    errors: list[str] = []
     started = subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
@@ -59,6 +64,8 @@ def run_tool(
         try:
             for line in process.stdout or ():
                 kept.append(line.rstrip())
+                if len(errors) < KEPT_ERRORS and _ERROR.search(line):
+                    errors.append(line.rstrip())
                 if on_line:
                     on_line(line.rstrip())
             process.wait()
@@ -74,7 +81,9 @@ def run_tool(
             if timed_out
             else f"failed with exit code {process.returncode}"
         )
-        raise ImageError("\n  ".join([f"{_program(argv)} {why}; its last lines:", *kept]))
+        errors = [line for line in errors if line not in kept]
+        heading = "its first errors and its last lines" if errors else "its last lines"
+        raise ImageError("\n  ".join([f"{_program(argv)} {why}; {heading}:", *errors, *kept]))
 
 
 def _program(argv: Sequence[str]) -> str:
