@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.environments.environment_example import described
 
 from tare.environments import PROVIDERS
+from tare.environments.ssh import channel as far_channel
 from tare.environments.ssh import shared
 from tare.environments.ssh.channel import Channel, FarAnswer
 from tare.environments.ssh.connection import HERE, Far
@@ -109,6 +110,38 @@ def test_an_agent_that_has_ended_is_replaced(hosts: Hosts, state: Path) -> None:
         os.kill(agent, signal.SIGKILL)
         until(lambda: not channel.is_sound)
         assert agent_of(state, hosts[0]) != agent
+
+
+def test_a_host_that_shows_no_life_is_waited_for_once(
+    hosts: Hosts, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one whose Slurm daemons and steps are all killed: srun does not end then, and says nothing."""
+    agent = agent_of(state, hosts[0])
+    with shared.opened(hosts[0]) as channel, monkeypatch.context() as quicker:
+        quicker.setattr(far_channel, "_SILENCE_LIMIT_S", 0.3)
+        os.kill(agent, signal.SIGSTOP)
+        with pytest.raises(NodeError, match="does not answer any more"):
+            channel.ask("clock", limit_s=1000.0)
+        assert not channel.is_sound
+        with pytest.raises(NodeError, match="does not answer any more"):
+            channel.ask("stop", limit_s=1000.0)
+        os.kill(agent, signal.SIGKILL)
+    assert agent_of(state, hosts[0]) != agent
+
+
+def test_a_host_that_is_slow_but_alive_is_not_given_up(
+    hosts: Hosts, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the question's own limit ends the wait for it."""
+    monkeypatch.setattr(far_channel, "_SILENCE_LIMIT_S", 20.0)
+    agent = agent_of(state, hosts[0])
+    with shared.opened(hosts[0]) as channel:
+        os.kill(agent, signal.SIGSTOP)
+        with pytest.raises(NodeError, match="does not answer any more"):
+            channel.ask("clock", limit_s=0.2)
+        os.kill(agent, signal.SIGCONT)
+        assert channel.ask("clock").fields["clock_ns"] > 0
+    assert agent_of(state, hosts[0]) == agent
 
 
 def test_a_killed_agent_takes_all_its_nodes_with_it(hosts: Hosts, state: Path) -> None:

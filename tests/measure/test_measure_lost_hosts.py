@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trial that failed with its Slurm job, or while the controller was away, is not counted."""
+"""A trial that failed with its Slurm job or a host, or while the controller was away, is not counted."""
 
+import os
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from tests.series_example import outcome, trial
 
+from tare.environments.ssh import shared
 from tare.errors import HostError
 from tare.host import process, slurm
 from tare.host.process import Completed
 from tare.host.slurm import Allocation
+from tare.measure.hosts import far_of
 from tare.measure.lost_hosts import counts
 from tare.records import NamedHost, Outcome, Status
 
@@ -75,3 +80,24 @@ def test_a_controller_that_stays_away_ends_the_run(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("tare.measure.lost_hosts._CONTROLLER_LIMIT_S", 0)
     with pytest.raises(HostError, match="controller does not answer"):
         counts(HOSTS, ended())
+
+
+def test_a_failure_with_a_host_that_died_and_came_back_is_tried_again(tmp_path: Path) -> None:
+    """The host here is an agent without ssh; it is killed in the first of three trials that fail."""
+    here = NamedHost(name="h", state=str(tmp_path))
+    with shared.kept():
+        with shared.opened(far_of(here)) as channel:
+            channel.ask("clock")
+            agent = channel._process.pid
+        failed = begun_now("h")
+        assert counts([here], failed)
+        os.killpg(agent, signal.SIGKILL)
+        assert not counts([here], failed)
+        assert counts([here], begun_now("h"))
+        assert counts([here], begun_now("another"))
+
+
+def begun_now(host: str) -> Outcome:
+    failed = ended()
+    begun = datetime.now(UTC) + timedelta(milliseconds=1)
+    return replace(failed, started_utc=begun.isoformat(), trial=replace(failed.trial, hosts=(host,)))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The far end of ``tare.environments.ssh.channel``: lines of JSON on standard input and output, bytes after them.
 
-A connection can break silently (a cable, a power cut): writing an empty line now and then reveals that, once TCP has
-given up (tcp(7), tcp_retries2).
+A connection can break silently (a cable, a power cut): writing an empty line now and then reveals that here, once TCP
+has given up (tcp(7), tcp_retries2), and its absence reveals it at the other end.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from tare.untrusted import MOST_CHARACTERS, from_json, of_kind
 
-ALIVE_EVERY_S = 60.0
+ALIVE_EVERY_S = 15.0
 _IN, _OUT = 0, 1
 _BLOCK_BYTE = 1 << 16
 _LARGEST_CONTENT_BYTE = 1 << 30

@@ -3,6 +3,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from tare.environments.ssh.connection import variables
@@ -39,14 +40,22 @@ def _lost(host: NamedHost) -> str | None:
 
 
 def counts(hosts: Sequence[NamedHost], outcome: Outcome) -> bool:
-    """Whether a trial over them counts; no, if it failed while Slurm's controller was away, which is waited for.
+    """Whether a trial over them counts; no, if it failed with a host that is back, or without Slurm's controller.
 
-    ``HostError`` if it failed because the allocation is over: so would all that follow.
+    The controller is waited for. ``HostError`` if the trial failed because the allocation is over: so would all that
+    follow.
     """
-    if outcome.status is not Status.FAILED or all(host.slurm is None for host in hosts):
+    if outcome.status is not Status.FAILED:
         return True
-    job, begun_s = slurm.allocation().job, datetime.fromisoformat(outcome.started_utc).timestamp()
-    deadline = time.monotonic() + _CONTROLLER_LIMIT_S
+    begun_s = datetime.fromisoformat(outcome.started_utc).timestamp()
+    if any(host.slurm is not None for host in hosts) and _was_without_controller(hosts, outcome, begun_s):
+        return False
+    own = [host for host in hosts if host.name in outcome.trial.hosts]
+    return not any(at_once(lambda host: _came_back(host, begun_s), own))
+
+
+def _was_without_controller(hosts: Sequence[NamedHost], outcome: Outcome, begun_s: float) -> bool:
+    job, deadline = slurm.allocation().job, time.monotonic() + _CONTROLLER_LIMIT_S
     while (boot_s := slurm.controller_boot_s()) is None and time.monotonic() < deadline:
         time.sleep(1)
     if boot_s is None or slurm.is_over(job):
@@ -56,8 +65,17 @@ def counts(hosts: Sequence[NamedHost], outcome: Outcome) -> bool:
             "or sbatch, by tare run RESULT"
         )
     if boot_s < begun_s:
-        return True
+        return False
     _wait_for_steps(hosts, deadline)
+    return True
+
+
+def _came_back(host: NamedHost, begun_s: float) -> bool:
+    """Whether it answers over a connection that was made since then, so that the one before broke."""
+    for _ in range(2):  # one that is broken may show it by nothing but silence
+        with suppress(NodeError), opened(far_of(host)) as channel:
+            channel.ask("clock")
+            return channel.begun_unix_s > begun_s
     return False
 
 

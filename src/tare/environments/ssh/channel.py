@@ -27,6 +27,8 @@ from tare.untrusted import from_json, of_kind
 
 _CONNECT_LIMIT_S = 60.0
 _ANSWER_LIMIT_S = 60.0
+_SILENCE_LIMIT_S = 50.0
+"""The far side shows every 15 s that it is alive; srun, unlike ssh, does not notice when its host dies."""
 _END_LIMIT_S = 30.0
 _KILL_LIMIT_S = 10.0
 _LONGEST_LINE_BYTE = 1 << 20
@@ -98,6 +100,7 @@ class Channel:
             start_new_session=True,
             env={**tool_environment(), **variables()},
         )
+        self.begun_unix_s = time.time()
         try:
             self.greeting = self._greeted()
         except BaseException:
@@ -116,6 +119,8 @@ class Channel:
         """Whether a thread reads now."""
         self._is_torn = False
         """Whether a question was sent in part only."""
+        self._is_lost = False
+        """Whether the far side has shown no life for so long that nobody need ask again."""
 
     def _program(self) -> str:
         return self._far.command(self._far.python, "-I", "-S", start_file(self._far), self._far.state)
@@ -134,7 +139,7 @@ class Channel:
     @property
     def is_sound(self) -> bool:
         """Whether a question can still be asked, as far as is known here."""
-        return not self._is_torn and self._process.poll() is None
+        return not self._is_torn and not self._is_lost and self._process.poll() is None
 
     def ask(
         self,
@@ -178,6 +183,8 @@ class Channel:
 
     def _say(self, fields: Mapping[str, object], content: bytes) -> int:
         """Send it, and return its number."""
+        if self._is_lost:
+            raise self._silent()
         with self._sending:
             self._asked = number = self._asked + 1
             line = json.dumps({**fields, "number": number, "size": len(content)}, default=str)
@@ -274,8 +281,9 @@ class Channel:
 
     def _receive(self, deadline: float) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it was requested as a pipe
-        left_s = deadline - time.monotonic()
-        if left_s <= 0 or not is_readable(self._process.stdout.fileno(), left_s):
+        left_s = 0 if self._is_lost else deadline - time.monotonic()
+        if left_s <= 0 or not is_readable(self._process.stdout.fileno(), min(left_s, _SILENCE_LIMIT_S)):
+            self._is_lost = self._is_lost or left_s >= _SILENCE_LIMIT_S
             raise self._silent()
         chunk = os.read(self._process.stdout.fileno(), 1 << 16)
         if not chunk:
