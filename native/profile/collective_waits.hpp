@@ -30,15 +30,35 @@ struct Meeting {
     bool waits;
 };
 
+/// One member's arrivals, all in ticks of a clock that is common to the members.
+struct Member {
+    std::span<const Arrival> arrivals;
+    /// The clock that it really read, and how far the common one's ticks may be off for it.
+    std::uint64_t clock;
+    double error_ns;
+};
+
 /// Of a call some member of which did not tell when it began.
 inline constexpr std::int64_t unknown_ticks = std::numeric_limits<std::int64_t>::min();
 
-/// For each arrival of each member the begin of the last that is awaited in that call.
-[[nodiscard]] std::vector<std::vector<std::int64_t>> last_begins(
-    std::span<const std::span<const Arrival>> members);
+/// The begin of the last that is awaited in a call.
+struct LastBegin {
+    std::int64_t ticks;
+    /// Against the begin of the member that is told: 0 if that reads the clock of all that are awaited.
+    double error_ns;
+};
 
-/// Of one rank: `last_ticks[n]` belongs to `meetings[n]`.
+/// For each arrival of each member.
+[[nodiscard]] std::vector<std::vector<LastBegin>> last_begins(std::span<const Member> members);
+
+/// What a member hears in turn, by its own clock.
+struct Awaited {
+    std::int64_t ticks;
+    std::int64_t error_ticks;
+};
+
+/// Of one rank: `awaited[n]` belongs to `meetings[n]`.
 [[nodiscard]] CollectiveWaits wait_for_last(std::span<const Meeting> meetings,
-                                            std::span<const std::int64_t> last_ticks);
+                                            std::span<const Awaited> awaited);
 
 }  // namespace tare::profile

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profile/wait.hpp"
+
 namespace tare::profile {
 
 namespace {
@@ -14,8 +16,8 @@ namespace {
 /// Hands out the sends of one rank, each stream in its order.
 class SendQueue {
   public:
-    explicit SendQueue(std::span<const Sending> sends) {
-        for (const Sending& one : sends) {
+    explicit SendQueue(const Sender& sender) : error_ticks_{sender.error_ticks} {
+        for (const Sending& one : sender.sends) {
             streams_[one.stream].begins_ticks.push_back(one.begin_ticks);
         }
     }
@@ -30,43 +32,41 @@ class SendQueue {
         return times.begins_ticks[times.taken++];
     }
 
+    [[nodiscard]] std::int64_t error_ticks() const { return error_ticks_; }
+
   private:
     struct Times {
         std::vector<std::int64_t> begins_ticks;
         std::size_t taken = 0;
     };
     std::unordered_map<Stream, Times> streams_;
+    std::int64_t error_ticks_;
 };
-
-std::int64_t wait_ticks(const Receiving& receive, std::int64_t sent_ticks) {
-    return std::clamp<std::int64_t>(sent_ticks - receive.begin_ticks, 0,
-                                    receive.end_ticks - receive.begin_ticks);
-}
 
 }  // namespace
 
-LateSenders wait_for_senders(std::span<const Receiving> receives,
-                             std::span<const std::span<const Sending>> senders) {
-    std::vector<SendQueue> queues;
-    queues.reserve(senders.size());
-    std::transform(senders.begin(), senders.end(), std::back_inserter(queues),
-                   [](std::span<const Sending> sends) { return SendQueue{sends}; });
+LateSenders wait_for_senders(std::span<const Receiving> receives, std::span<const Sender> senders) {
+    std::vector<SendQueue> queues{senders.begin(), senders.end()};
     LateSenders found{};
-    std::unordered_map<std::int64_t, std::int64_t> longest_of_call_ticks;
+    std::unordered_map<std::int64_t, Wait> wait_of_call;
     for (const Receiving& receive : receives) {
         if (!receive.ended) {
             continue;
         }
         ++found.receives;
-        if (const auto sent_ticks = queues.at(static_cast<std::size_t>(receive.from)).next(receive.stream)) {
+        SendQueue& queue = queues.at(static_cast<std::size_t>(receive.from));
+        if (const auto sent_ticks = queue.next(receive.stream)) {
             ++found.told;
-            std::int64_t& longest_ticks = longest_of_call_ticks[receive.begin_ticks];
-            longest_ticks = std::max(longest_ticks, wait_ticks(receive, *sent_ticks));
+            wait_of_call[receive.begin_ticks].lengthen(
+                wait_until(receive.begin_ticks, receive.end_ticks, *sent_ticks, queue.error_ticks()));
         }
     }
-    for (const auto& [begin_ticks, longest_ticks] : longest_of_call_ticks) {
-        found.wait_ticks += longest_ticks;
+    Wait all{};
+    for (const auto& [begin_ticks, wait] : wait_of_call) {
+        all.add(wait);
     }
+    found.wait_ticks = all.claimed_ticks;
+    found.error_ticks = all.error_ticks();
     return found;
 }
 

@@ -29,9 +29,16 @@ struct Receiving {
     std::int64_t end_ticks;
 };
 
-/// Of a receiver: `receives` in the order in which they were posted, `senders[rank]` in the order of sending.
-/// A call that waits for several messages waits for the latest of them.
+/// What a rank sent to the receiver, in the order of sending, by the receiver's clock.
+struct Sender {
+    std::span<const Sending> sends;
+    /// The largest error of these times.
+    std::int64_t error_ticks = 0;
+};
+
+/// Of a receiver: `receives` in the order in which they were posted; `senders[rank]`. A call that waits for
+/// several messages waits for the latest of them.
 [[nodiscard]] LateSenders wait_for_senders(std::span<const Receiving> receives,
-                                           std::span<const std::span<const Sending>> senders);
+                                           std::span<const Sender> senders);
 
 }  // namespace tare::profile

@@ -92,6 +92,8 @@ enum class Untold : std::uint32_t { none, full, communicator, senders, threads, 
 /// How long this rank waited in receiving calls before the sender had so much as begun to send.
 struct LateSenders {
     std::int64_t wait_ticks;
+    /// The largest error of that, by the comparison of clocks; 0 where all read one.
+    std::int64_t error_ticks;
     /// Receives for which it could be told, of all that ended.
     std::uint64_t told;
     std::uint64_t receives;
@@ -101,6 +103,7 @@ struct LateSenders {
 /// How long this rank waited in collective calls before all those that it needed had come to them.
 struct CollectiveWaits {
     std::int64_t wait_ticks;
+    std::int64_t error_ticks;
     /// Calls for which it could be told, of all that wait for others.
     std::uint64_t told;
     std::uint64_t calls;
@@ -109,7 +112,7 @@ struct CollectiveWaits {
 
 /// The whole of a rank but its peers. Times are in ticks of the clock that the rank reads.
 struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new file is all zeros
-    static constexpr std::uint64_t mark_of_layout = 0x33302D666F727074;  // "tprof-03"
+    static constexpr std::uint64_t mark_of_layout = 0x34302D666F727074;  // "tprof-04"
     static constexpr std::size_t name_size = 64;
     static constexpr std::size_t path_size = 256;
 

@@ -95,8 +95,7 @@ constexpr Reasons reasons_of_messages{
     "",
     "there were more messages than were kept",
     "the two sides of some message do not know its communicator alike",
-    "some sender's clock is another kernel's or of another kind, or the order of its messages is not "
-    "known",
+    "some sender's clock could not be compared with this rank's, or the order of its messages is not known",
     "other threads called MPI too, so that the order of messages is not known",
     "a receive was given up, or a send cancelled, so that the order of messages is not known",
     "the rank did not come to the end of MPI_Finalize",
@@ -106,7 +105,7 @@ constexpr Reasons reasons_of_collectives{
     "",
     "there were more calls than were kept",
     "some communicator has two sides, or its members do not know it alike",
-    "some member's clock is another kernel's or of another kind, or the order of its calls is not known",
+    "some member's clock could not be compared with the others', or the order of its calls is not known",
     "other threads called MPI too, so that the order of calls is not known",
     "",
     "the rank did not come to the end of MPI_Finalize",
@@ -122,6 +121,7 @@ JsonObject late_senders(const RankRecord& record) {
     const bool known = finished && (late.told > 0 || (late.receives == 0 && late.untold == Untold::none));
     return JsonObject{}
         .add("wait_s", known ? std::optional{record.seconds(late.wait_ticks)} : std::nullopt)
+        .add("within_s", known ? std::optional{record.seconds(late.error_ticks)} : std::nullopt)
         .add("told", finished ? std::optional{late.told} : std::nullopt)
         .add("receives", finished ? std::optional{late.receives} : std::nullopt)
         .add("why_not", reason(reasons_of_messages, finished ? late.untold : Untold::unfinished));
@@ -133,6 +133,7 @@ JsonObject collective_waits(const RankRecord& record) {
     const bool known = finished && (waits.told > 0 || (waits.calls == 0 && waits.untold == Untold::none));
     return JsonObject{}
         .add("wait_s", known ? std::optional{record.seconds(waits.wait_ticks)} : std::nullopt)
+        .add("within_s", known ? std::optional{record.seconds(waits.error_ticks)} : std::nullopt)
         .add("told", finished ? std::optional{waits.told} : std::nullopt)
         .add("calls", finished ? std::optional{waits.calls} : std::nullopt)
         .add("why_not", reason(reasons_of_collectives, finished ? waits.untold : Untold::unfinished));

@@ -2,6 +2,8 @@
 """A campaign's list of hosts, tried for real: two names of an sshd on the loopback, and this host itself."""
 
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,18 @@ from tare.image.store import Image
 from tare.measure.context import Context
 from tare.measure.hosts import common_subnet, reach
 from tare.measure.trial import run_trial
-from tare.records import Environment, Layout, Limits, NamedHost, Neighbour, Outcome, Status, Trial, Workload
+from tare.records import (
+    Environment,
+    Layout,
+    Limits,
+    NamedHost,
+    Neighbour,
+    OptionValue,
+    Outcome,
+    Status,
+    Trial,
+    Workload,
+)
 from tare.units import MEBIBYTE
 
 pytestmark = [
@@ -21,6 +34,10 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="the nodes need root for mounts and cgroups"),
     pytest.mark.usefixtures("state"),
 ]
+
+
+HOSTNAME: Mapping[str, OptionValue] = {"argv": ["hostname"]}
+MPI_HOSTNAME: Mapping[str, OptionValue] = {**HOSTNAME, "mpi": True}
 
 
 @pytest.fixture
@@ -40,7 +57,7 @@ def outcome(
     technology: str,
     layout: str,
     *,
-    mpi: bool = True,
+    options: Mapping[str, OptionValue] = MPI_HOSTNAME,
     neighbour: Neighbour | None = None,
 ) -> Outcome:
     context = Context(
@@ -58,7 +75,7 @@ def outcome(
         environment=Environment(name=technology, technology=technology),
         replicate=0,
         layout=Layout.parse(layout),
-        workload=Workload(name="w", kind="command", options={"argv": ["hostname"], "mpi": mpi}),
+        workload=Workload(name="w", kind="command", options=options),
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
         hosts=tuple(host.name for host in hosts),
         neighbour=neighbour,
@@ -95,7 +112,9 @@ def test_a_neighbour_runs_beside_the_nodes_on_the_hosts(
         workload=Workload(name="n", kind="command", options={"argv": command}),
         count=1,
     )
-    done = outcome(image, hosts, tmp_path / "raw", "native", "2c1p2i on 2", mpi=False, neighbour=neighbour)
+    done = outcome(
+        image, hosts, tmp_path / "raw", "native", "2c1p2i on 2", options=HOSTNAME, neighbour=neighbour
+    )
     if ended:
         assert done.reason is not None
         assert "the neighbour in " in done.reason
@@ -130,7 +149,7 @@ def test_a_host_whose_clock_is_three_seconds_ahead_is_known_and_starts_with_the_
     shifted = ("unshare", "--time", "--monotonic", "3", "--boottime", "3")
     with running_sshd(tmp_path / "ahead", before=shifted) as sshd:
         ahead = NamedHost(name="ahead", address="127.0.0.1", ssh_options=tuple(sshd.options), state=str(far))
-        done = outcome(image, (hosts[0], ahead), tmp_path / "raw", "native", "2c1p2i on 2", mpi=False)
+        done = outcome(image, (hosts[0], ahead), tmp_path / "raw", "native", "2c1p2i on 2", options=HOSTNAME)
     assert (done.status, done.reason) == (Status.OK, None)
     for name, offset_s in (("one", 0.0), ("ahead", 3.0)):
         clock = done.host_clocks[name]
@@ -141,3 +160,26 @@ def test_a_host_whose_clock_is_three_seconds_ahead_is_known_and_starts_with_the_
     assert done.barrier_skew_bound_s is not None
     assert 0 < done.barrier_skew_bound_s < 1.0
     assert done.barrier_skew_s < 1.0
+
+
+OTHER_KERNEL = """
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec "$@"
+echo 7f1c4c58-6a5e-4b0e-9a55-1f0d8f3a7c11 >boot_id
+echo hpet >clocksource
+exec unshare --fork --kill-child --mount --time --monotonic 3 sh -c '
+    mount --bind boot_id /proc/sys/kernel/random/boot_id || exit
+    mount --bind clocksource /sys/devices/system/clocksource/clocksource0/current_clocksource || exit
+    exec "$0" "$@"' "$@"
+"""
+"""For the rank on the second host: its clock is three seconds ahead, and looks like another kernel's."""
+
+
+def test_late_senders_and_collective_waits_between_hosts_are_known_within_a_bound(
+    image: Image, hosts: tuple[NamedHost, ...], tmp_path: Path
+) -> None:
+    argv = ["sh", "-c", OTHER_KERNEL, "sh", "/opt/tare/bin/npb-is", "--class", "S"]
+    options: Mapping[str, OptionValue] = {"argv": argv, "mpi": True, "profile": True}
+    done = outcome(image, hosts, tmp_path / "raw", "native", "2c1p1i on 2", options=options)
+    assert (done.status, done.reason) == (Status.OK, None)
+    said = done.facts["mpi waits between clocks"]
+    assert re.fullmatch(r"mean over the ranks: late senders within [\d.]+ ms, waits in .* ms", said)

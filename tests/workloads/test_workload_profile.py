@@ -60,6 +60,35 @@ def test_a_wait_that_not_every_rank_could_tell_is_missing(key: str, sample: str)
     assert sample not in {taken.name for taken in Npb().samples(CG, untold)}
 
 
+def with_late_senders(*waits: dict[str, float | None]) -> str:
+    ranks = [{**rank, "late_senders": wait} for rank, wait in zip(SAID["profile"], waits, strict=True)]
+    return changed(profile=ranks)
+
+
+def test_a_wait_between_clocks_that_is_shorter_than_its_error_is_no_sample_and_the_error_is_a_fact() -> None:
+    near = with_late_senders({"wait_s": 0.3, "within_s": 0.002}, {"wait_s": 0.0, "within_s": 0.0})
+    sure = with_file(RUN, profile.FILE, near)
+    assert {taken.name: taken.value for taken in Npb().samples(CG, sure)}[
+        "profile_late_sender_mean_s"
+    ] == 0.15
+    assert (
+        profile.profile_facts(sure)["mpi waits between clocks"]
+        == "mean over the ranks: late senders within 1.000 ms"
+    )
+    far = with_late_senders({"wait_s": 0.3, "within_s": 0.9}, {"wait_s": 0.0, "within_s": 0.0})
+    unsure = with_file(RUN, profile.FILE, far)
+    assert "profile_late_sender_mean_s" not in {taken.name for taken in Npb().samples(CG, unsure)}
+
+
+def test_waits_by_one_clock_have_no_error_to_tell_of() -> None:
+    assert "mpi waits between clocks" not in profile.profile_facts(RUN)
+
+
+def test_a_profiled_command_has_the_facts_of_its_profile() -> None:
+    profiled = CommandOptions(argv=["true"], mpi=True, profile=True)
+    assert KINDS["command"].facts(profiled, RUN)["mpi library"] == SAID["library"]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

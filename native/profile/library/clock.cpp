@@ -19,14 +19,13 @@ bool are_equal(const char* first_variable, const char* second_variable) {
     return first != nullptr && second != nullptr && std::string_view{first} == second;
 }
 
-/// The launcher's word, Open MPI's or MPICH's, on how many ranks there are, and how many of them in this
-/// node.
+}  // namespace
+
+/// By Open MPI's or MPICH's word on how many ranks there are, and how many of them in this node.
 bool is_only_node() {
     return are_equal("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE") ||
            are_equal("MPI_LOCALNRANKS", "PMI_SIZE");
 }
-
-}  // namespace
 
 bool kernel_counts_cycles() {
     const auto source = read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");

@@ -38,6 +38,9 @@ struct Moment {
 /// and alike on all processors.
 [[nodiscard]] bool kernel_counts_cycles();
 
+/// Whether the launcher says that all ranks are in one node, and so on one kernel.
+[[nodiscard]] bool is_only_node();
+
 /// Counts ticks: cycles or nanoseconds.
 class Clock {
   public:

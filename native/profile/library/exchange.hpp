@@ -14,8 +14,6 @@ namespace tare::profile {
 
 /// What a rank tells each other one before the items themselves.
 struct Notice {
-    /// Of the clock that it reads (Clock::identity).
-    std::uint64_t clock;
     std::int32_t count;
     /// Whether its items are all there, in their order.
     std::int32_t usable;
@@ -51,7 +49,7 @@ struct Parcels {
 
 /// Of each rank, what it tells this one; `counts[rank]` items are for that rank.
 [[nodiscard]] std::vector<Notice> exchange_notices(const Mpi& mpi, const std::vector<int>& counts,
-                                                   std::uint64_t clock, bool usable);
+                                                   bool usable);
 
 [[nodiscard]] inline std::vector<int> counts_of(std::span<const Notice> notices) {
     std::vector<int> counts;

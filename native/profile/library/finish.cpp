@@ -82,8 +82,9 @@ void finish(Profile& profile) {
     meet(profile);
     RankRecord& record = profile.record();
     profile.measure_clock();
-    record.late_senders = exchange_send_times(profile);
-    record.collective_waits = exchange_meetings(profile);
+    const auto clocks = profile.clock_comparison().conclude(profile.clock(), record.ns_per_tick);
+    record.late_senders = exchange_send_times(profile, clocks);
+    record.collective_waits = exchange_meetings(profile, clocks);
     record.stage = Stage::finalized;
     auto texts = gather(profile.mpi(), rank_text(profile.counters()), static_cast<std::size_t>(record.ranks));
     int written = record.rank == writer && write(profile, std::move(texts)) ? 1 : 0;

@@ -13,11 +13,14 @@ namespace tare::profile {
 // NOLINTBEGIN(cppcoreguidelines-macro-usage, bugprone-macro-parentheses): one list for the members and for
 // their look-up
 #define TARE_MPI_USED(USE)          \
+    USE(Allgather)                  \
     USE(Alltoall)                   \
     USE(Alltoallv)                  \
     USE(Barrier)                    \
     USE(Bcast)                      \
     USE(Cartdim_get)                \
+    USE(Comm_dup)                   \
+    USE(Comm_free)                  \
     USE(Comm_get_parent)            \
     USE(Comm_group)                 \
     USE(Comm_rank)                  \
@@ -33,6 +36,8 @@ namespace tare::profile {
     USE(Group_size)                 \
     USE(Group_translate_ranks)      \
     USE(Query_thread)               \
+    USE(Recv)                       \
+    USE(Send)                       \
     USE(Topo_test)                  \
     USE(Type_commit)                \
     USE(Type_contiguous)            \

@@ -93,7 +93,8 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
       communicators_{mpi_},
       file_{RankFile::create(rank_path(path, world_rank(mpi)), world_ranks(mpi))},
       path_{path},
-      loaded_{initialization.loaded} {
+      loaded_{initialization.loaded},
+      clock_comparison_{mpi_, clock_} {
     counters_ = file_.counters();
     RankRecord& own = *counters_.record;
     describe(own, mpi_, run);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "profile/library/clock.hpp"
+#include "profile/library/clock_comparison.hpp"
 #include "profile/library/communicators.hpp"
 #include "profile/library/meeting_log.hpp"
 #include "profile/library/message_log.hpp"
@@ -44,6 +45,7 @@ class alignas(cache_line_byte) Profile {
     [[nodiscard]] MatchedMessages& matched() { return matched_; }
     [[nodiscard]] MessageLog& log() { return log_; }
     [[nodiscard]] const MeetingLog& meetings() const { return meetings_; }
+    [[nodiscard]] ClockComparison& clock_comparison() { return clock_comparison_; }
     [[nodiscard]] RankFile& file() { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -137,6 +139,7 @@ class alignas(cache_line_byte) Profile {
     std::string path_;
     std::mutex mutex_;
     Moment loaded_;
+    ClockComparison clock_comparison_;
 };
 
 /// What a thread does at present.

@@ -32,28 +32,43 @@ LateSenders conclude(const MessageLog& log, LateSenders late, bool all_comparabl
     if (!log.has_order()) {
         late.told = 0;
         late.wait_ticks = 0;
+        late.error_ticks = 0;
     } else if (late.told < late.receives && late.untold == Untold::none) {
         late.untold = all_comparable ? Untold::full : Untold::senders;
     }
     return late;
 }
 
+/// The times of each rank by the receiver's clock.
+void translate(Parcels<Sending>& times, std::span<const RankClock> clocks, const RankClock& own) {
+    auto sending = times.items.begin();
+    for (std::size_t rank = 0; rank < clocks.size(); ++rank) {
+        const auto end = sending + times.counts[rank];
+        for (; sending != end && clocks[rank].clock != own.clock; ++sending) {
+            sending->begin_ticks =
+                own.line.from_reference(clocks[rank].line.to_reference(sending->begin_ticks));
+        }
+        sending = end;
+    }
+}
+
 }  // namespace
 
-LateSenders exchange_send_times(Profile& profile) {
-    const auto own_rank = static_cast<std::size_t>(profile.record().rank);
+LateSenders exchange_send_times(Profile& profile, std::span<const RankClock> clocks) {
+    const RankClock& own = clocks[static_cast<std::size_t>(profile.record().rank)];
     const MessageLog& log = profile.log();
-    const std::uint64_t clock = profile.clock().identity();
-    const auto out = sort_by_receiver(log, static_cast<std::size_t>(profile.record().ranks));
-    const auto notices = exchange_notices(profile.mpi(), out.counts, clock, log.has_order());
-    const auto times = exchange(profile.mpi(), out, counts_of(notices));
-    auto senders = times.parts();
+    const auto out = sort_by_receiver(log, clocks.size());
+    const auto notices = exchange_notices(profile.mpi(), out.counts, log.has_order());
+    auto times = exchange(profile.mpi(), out, counts_of(notices));
+    translate(times, clocks, own);
+    const auto parts = times.parts();
+    std::vector<Sender> senders(parts.size());
     bool all_comparable = true;
     for (std::size_t rank = 0; rank < senders.size(); ++rank) {
-        const bool same_clock = rank == own_rank || (clock != 0 && notices[rank].clock == clock);
-        if (!same_clock || notices[rank].usable == 0) {
-            all_comparable = all_comparable && senders[rank].empty();
-            senders[rank] = {};
+        if (clocks[rank].realm == own.realm && notices[rank].usable != 0) {
+            senders[rank] = {.sends = parts[rank], .error_ticks = error_ticks(own, clocks[rank])};
+        } else {
+            all_comparable = all_comparable && parts[rank].empty();
         }
     }
     return conclude(log, wait_for_senders(log.receivings(), senders), all_comparable);

@@ -183,8 +183,10 @@ class AnyCommand(WorkloadKind):
         return [*profiled, *(sample for samples in merits for sample in samples)]
 
     def facts(self, options: Options, output: Output) -> dict[str, str]:
-        used = mpi.transports(output.stderr) if own(CommandOptions, options).mpi else None
-        return {} if used is None else {"mpi transport": used}
+        chosen = own(CommandOptions, options)
+        used = mpi.transports(output.stderr) if chosen.mpi else None
+        crossed = {} if used is None else {"mpi transport": used}
+        return crossed | (profile.profile_facts(output) if chosen.profile else {})
 
 
 def _launched(

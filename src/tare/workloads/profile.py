@@ -26,6 +26,8 @@ class _Read(BaseModel):
 
 class _Waits(_Read):
     wait_s: _Seconds | None
+    within_s: _Seconds | None = None
+    """Largest error of ``wait_s`` by the comparison of clocks; ``None`` of an older profiler, which compared none."""
 
 
 class _Rank(_Read):
@@ -72,17 +74,34 @@ def profile_samples(output: Output) -> list[Sample]:
 
 
 def profile_facts(output: Output) -> dict[str, str]:
-    """Which MPI library ran; nothing when the file cannot be read."""
+    """Which MPI library ran, and how well waits are known; nothing when the file cannot be read."""
     try:
-        return {"mpi library": excerpt.printable(_parsed(output).library)}
+        profile = _parsed(output)
     except WrongOutput:
         return {}
+    return {"mpi library": excerpt.printable(profile.library)} | _wait_bounds(profile.profile)
+
+
+def _wait_bounds(ranks: Sequence[_Rank]) -> dict[str, str]:
+    """Where ranks read several clocks: the largest error of the two mean waits."""
+    kinds = {
+        "late senders": [rank.late_senders for rank in ranks],
+        "waits in collective calls": [rank.collective_waits for rank in ranks],
+    }
+    bounds_s = {name: _mean_bound_s(waits) for name, waits in kinds.items()}
+    said = [f"{name} within {1000 * bound_s:.3f} ms" for name, bound_s in bounds_s.items() if bound_s > 0]
+    return {"mpi waits between clocks": f"mean over the ranks: {', '.join(said)}"} if said else {}
+
+
+def _mean_bound_s(waits: Sequence[_Waits]) -> float:
+    return fmean(wait.within_s or 0.0 for wait in waits)
 
 
 def _waits(name: str, waits: Sequence[_Waits]) -> list[Sample]:
-    """The mean, if it is known for all ranks."""
+    """The mean, if it is known for all ranks and longer than its error."""
     known_s = [wait.wait_s for wait in waits if wait.wait_s is not None]
-    return _seconds(name, fmean(known_s)) if len(known_s) == len(waits) else []
+    is_known = len(known_s) == len(waits) and fmean(known_s) > _mean_bound_s(waits)
+    return _seconds(name, fmean(known_s)) if is_known else []
 
 
 def _seconds(name: str, value: float) -> list[Sample]:

@@ -21,18 +21,28 @@ Meeting meeting(std::int64_t begin_ticks, std::int64_t end_ticks, bool is_awaite
             .waits = waits};
 }
 
-/// What the first of several members waited.
-CollectiveWaits waited(const std::vector<std::vector<Meeting>>& members) {
+/// What the first of several members waited, each of which may have a clock of its own.
+CollectiveWaits waited(const std::vector<std::vector<Meeting>>& members,
+                       const std::vector<std::uint64_t>& clocks = {}) {
     std::vector<std::vector<Arrival>> arrivals;
-    std::vector<std::span<const Arrival>> parts;
+    std::vector<Member> parts;
     for (const auto& meetings : members) {
         auto& own = arrivals.emplace_back();
         for (const Meeting& each : meetings) {
             own.push_back(each.arrival);
         }
     }
-    parts.assign(arrivals.begin(), arrivals.end());
-    return wait_for_last(members.front(), last_begins(parts).front());
+    for (std::size_t member = 0; member < members.size(); ++member) {
+        parts.push_back({.arrivals = arrivals[member],
+                         .clock = clocks.empty() ? 1 : clocks[member],
+                         .error_ns = clocks.empty() ? 0.0 : 10.0});
+    }
+    const auto begins = last_begins(parts);
+    std::vector<Awaited> awaited;
+    for (const LastBegin& last : begins.front()) {
+        awaited.push_back({.ticks = last.ticks, .error_ticks = static_cast<std::int64_t>(last.error_ns)});
+    }
+    return wait_for_last(members.front(), awaited);
 }
 
 }  // namespace
@@ -74,4 +84,22 @@ TEST_CASE("nothing is told of a call of which some member tells nothing") {
     CHECK(waits.calls == 2);
     CHECK(waits.told == 1);
     CHECK(waits.wait_ticks == 5);
+}
+
+TEST_CASE("between several clocks a wait is known within the errors of both, within one exactly") {
+    const std::vector<std::vector<Meeting>> members{{meeting(100, 200)}, {meeting(150, 210)}};
+    const CollectiveWaits apart = waited(members, {1, 2});
+    CHECK(apart.told == 1);
+    CHECK(apart.wait_ticks == 50);
+    CHECK(apart.error_ticks == 20);
+    CHECK(waited(members, {2, 2}).error_ticks == 0);
+    CHECK(waited({{meeting(100, 200)}, {meeting(115, 210)}}, {1, 2}).wait_ticks == 0);
+}
+
+TEST_CASE("a broadcast from a root with the same clock is known exactly, whatever the others read") {
+    const std::vector<std::vector<Meeting>> members{{meeting(90, 140, false, true, 3)},
+                                                    {meeting(120, 130, true, false, 3)},
+                                                    {meeting(135, 140, false, true, 3)}};
+    CHECK(waited(members, {1, 1, 2}).error_ticks == 0);
+    CHECK(waited(members, {1, 2, 2}).error_ticks == 20);
 }

@@ -15,8 +15,9 @@ Receiving receive(std::int64_t begin_ticks, std::int64_t end_ticks, Stream own =
     return {.stream = own, .from = from, .ended = true, .begin_ticks = begin_ticks, .end_ticks = end_ticks};
 }
 
-LateSenders told(const std::vector<Receiving>& receives, const std::vector<Sending>& sends) {
-    const std::vector<std::span<const Sending>> senders{sends};
+LateSenders told(const std::vector<Receiving>& receives, const std::vector<Sending>& sends,
+                 std::int64_t error_ticks = 0) {
+    const std::vector<Sender> senders{{.sends = sends, .error_ticks = error_ticks}};
     return wait_for_senders(receives, senders);
 }
 
@@ -58,7 +59,15 @@ TEST_CASE("receives without an end, and those whose sender kept no time, are not
 TEST_CASE("each sender has its own order") {
     const std::vector<Sending> first{{stream, 5}};
     const std::vector<Sending> second{{stream, 15}};
-    const std::vector<std::span<const Sending>> senders{first, second};
+    const std::vector<Sender> senders{{.sends = first, .error_ticks = 0},
+                                      {.sends = second, .error_ticks = 0}};
     const std::vector<Receiving> receives{receive(10, 20, stream, 1), receive(0, 9, stream, 0)};
     CHECK(wait_for_senders(receives, senders).wait_ticks == 5 + 5);
+}
+
+TEST_CASE("of a sender with another clock only what exceeds the error is waiting") {
+    const LateSenders late = told({receive(100, 200), receive(300, 400)}, {{stream, 110}, {stream, 350}}, 20);
+    CHECK(late.told == 2);
+    CHECK(late.wait_ticks == 50);
+    CHECK(late.error_ticks == 30 + 20);
 }

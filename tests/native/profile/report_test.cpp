@@ -76,26 +76,35 @@ TEST_CASE("what a rank was doing when it ended is told") {
 
 TEST_CASE("waiting that cannot be told is missing, not 0, and the reason stands beside it") {
     Rank rank;
-    CHECK(rank.says(R"("late_senders":{"wait_s":0,"told":0,"receives":0,"why_not":null})"));
-    rank.record->late_senders = {.wait_ticks = 0, .told = 0, .receives = 4, .untold = Untold::senders};
-    CHECK(rank.says(R"("late_senders":{"wait_s":null,"told":0,"receives":4,"why_not":"some sender's clock)"));
+    CHECK(rank.says(R"("late_senders":{"wait_s":0,"within_s":0,"told":0,"receives":0,"why_not":null})"));
     rank.record->late_senders = {
-        .wait_ticks = 5'000'000'000, .told = 3, .receives = 4, .untold = Untold::full};
-    CHECK(rank.says(R"("wait_s":5,"told":3,"receives":4,"why_not":"there were more)"));
+        .wait_ticks = 0, .error_ticks = 0, .told = 0, .receives = 4, .untold = Untold::senders};
+    CHECK(rank.says(
+        R"("late_senders":{"wait_s":null,"within_s":null,"told":0,"receives":4,"why_not":"some sender's clock)"));
+    rank.record->late_senders = {.wait_ticks = 5'000'000'000,
+                                 .error_ticks = 1'000'000'000,
+                                 .told = 3,
+                                 .receives = 4,
+                                 .untold = Untold::full};
+    CHECK(rank.says(R"("wait_s":5,"within_s":1,"told":3,"receives":4,"why_not":"there were more)"));
     rank.record->stage = Stage::exited;
     CHECK(rank.says(
-        R"("late_senders":{"wait_s":null,"told":null,"receives":null,"why_not":"the rank did not)"));
+        R"("late_senders":{"wait_s":null,"within_s":null,"told":null,"receives":null,"why_not":"the rank did not)"));
 }
 
 TEST_CASE("waiting in collective calls has reasons of its own") {
     Rank rank;
-    CHECK(rank.says(R"("collective_waits":{"wait_s":0,"told":0,"calls":0,"why_not":null})"));
-    rank.record->collective_waits = {
-        .wait_ticks = 5'000'000'000, .told = 3, .calls = 4, .untold = Untold::senders};
-    CHECK(rank.says(R"("collective_waits":{"wait_s":5,"told":3,"calls":4,"why_not":"some member's clock)"));
+    CHECK(rank.says(R"("collective_waits":{"wait_s":0,"within_s":0,"told":0,"calls":0,"why_not":null})"));
+    rank.record->collective_waits = {.wait_ticks = 5'000'000'000,
+                                     .error_ticks = 1'000'000'000,
+                                     .told = 3,
+                                     .calls = 4,
+                                     .untold = Untold::senders};
+    CHECK(rank.says(
+        R"("collective_waits":{"wait_s":5,"within_s":1,"told":3,"calls":4,"why_not":"some member's clock)"));
     rank.record->stage = Stage::exited;
     CHECK(rank.says(
-        R"("collective_waits":{"wait_s":null,"told":null,"calls":null,"why_not":"the rank did not)"));
+        R"("collective_waits":{"wait_s":null,"within_s":null,"told":null,"calls":null,"why_not":"the rank did not)"));
 }
 
 TEST_CASE("a region is told only where the program marks it, and ends with what is known of the rank") {
