@@ -65,9 +65,11 @@ def test_flux_is_asked_with_its_own_variables(monkeypatch: pytest.MonkeyPatch) -
 def test_what_flux_cannot_say_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLUX_JOB_ID", "f1")
     monkeypatch.setattr(
-        process, "run", lambda *_, **__: Completed(code=1, stdout="", stderr="flux-hostlist: ERROR: no broker")
+        process,
+        "run",
+        lambda *_, **__: Completed(code=1, stdout="", stderr="flux-hostlist: ERROR: no broker"),
     )
-    with pytest.raises(HostError, match="flux does not name the nodes of this job: .*no broker"):
+    with pytest.raises(HostError, match=r"flux does not name the nodes of this job: .*no broker"):
         job_nodes.nodes("flux")
 
     def missing(*_: object, **__: object) -> Completed:

@@ -10,8 +10,8 @@ from tare.drawing.words import counted
 from tare.errors import HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.submission.folder import Element, JobsFolder
-from tare.submission.scheduler import JobPhase, QueuedJob, Scheduler, SilentError
 from tare.submission.psij import CANCELLED_BY, Psij
+from tare.submission.scheduler import JobPhase, QueuedJob, Scheduler, SilentError
 from tare.submission.slurm import Slurm
 
 if TYPE_CHECKING:

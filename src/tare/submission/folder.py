@@ -116,7 +116,9 @@ class JobsFolder:
 
     def keep_number(self, identity: str, number: str) -> None:
         """Add one to ``numbers``."""
-        self.write(self._numbers, json.dumps(encode(_Numbers({**self.numbers(), identity: number})), indent=1))
+        self.write(
+            self._numbers, json.dumps(encode(_Numbers({**self.numbers(), identity: number})), indent=1)
+        )
 
     def write_script(self, argv: Sequence[str], directory: Path) -> None:
         """What the scheduler runs for each job: one command in this directory.

@@ -52,14 +52,16 @@ class Psij:
         for element in range(submission.count):
             identity = f"{array}_{element}"
             try:
-                before = self._executor.submit(spec_of(self._kind, submission, self._folder, identity, before))
+                before = self._executor.submit(
+                    spec_of(self._kind, submission, self._folder, identity, before)
+                )
             except HostError:
                 self._cancel_array(array)
                 raise
             self._folder.keep_number(identity, before)
         return array
 
-    def jobs(self, name: str) -> Sequence[QueuedJob]:
+    def jobs(self, name: str) -> Sequence[QueuedJob]:  # noqa: ARG002 - the folder has no others
         """All of this result; those that say themselves that they have ended are not asked for."""
         numbers, elements = self._folder.numbers(), self._folder.elements()
         open_ones = {
@@ -67,7 +69,8 @@ class Psij:
         }
         fates = self._executor.fates(list(open_ones.values())) if open_ones else {}
         return [
-            _queued(identity, elements.get(identity), fates.get(number)) for identity, number in numbers.items()
+            _queued(identity, elements.get(identity), fates.get(number))
+            for identity, number in numbers.items()
         ]
 
     def cancel(self, name: str, *, queued_only: bool = False) -> None:
@@ -78,7 +81,7 @@ class Psij:
             if job.phase in phases:
                 self._executor.cancel(numbers[job.identity])
 
-    def cancel_words(self, name: str) -> str:
+    def cancel_words(self, name: str) -> str:  # noqa: ARG002 - the same
         """For a message."""
         elements = self._folder.elements()
         numbers = (
@@ -115,9 +118,11 @@ def spec_of(
     if before is not None and kind in _AFTER:
         key, words = _AFTER[kind]
         attributes.set_custom_attribute(key, words.format(before))
+    # Whoever interrupts the watching on a terminal does not mean the job.
+    argv = [*(("setsid", "--wait") if kind == "local" else ()), "/bin/sh", str(submission.script)]
     return JobSpec(
-        executable="/bin/sh",
-        arguments=[str(submission.script), identity, str(folder.log(identity))],
+        executable=argv[0],
+        arguments=[*argv[1:], identity, str(folder.log(identity))],
         name=submission.name,
         attributes=attributes,
         resources=_resources(kind, wish),
@@ -125,7 +130,7 @@ def spec_of(
 
 
 def _resources(kind: str, wish: Wish) -> "ResourceSpecV1":
-    """Flux gives a node to each process of a job, and knows no nodes of one's own in PSI/J."""
+    """By Flux every node has a process of the job, and PSI/J cannot ask it for whole nodes."""
     from psij import ResourceSpecV1  # noqa: PLC0415 - an extra
 
     if kind == "flux":
@@ -135,14 +140,17 @@ def _resources(kind: str, wish: Wish) -> "ResourceSpecV1":
             cpu_cores_per_process=wish.processors,
             exclusive_node_use=False,
         )
-    return ResourceSpecV1(node_count=wish.nodes, processes_per_node=wish.processors, exclusive_node_use=True)
+    processors = None if kind == "local" else wish.processors
+    return ResourceSpecV1(node_count=wish.nodes, processes_per_node=processors, exclusive_node_use=True)
 
 
 def require(kind: str, wish: Wish, folder: JobsFolder) -> None:
     """``HostError`` without PSI/J, ``InputError`` for what it could not pass on to this scheduler."""
     require_psij()
     if wish.time_s is None:
-        raise InputError(f"--time: {kind} is told a time for each job; write how long a block takes, such as 30m")
+        raise InputError(
+            f"--time: {kind} is told a time for each job; write how long a block takes, such as 30m"
+        )
     if kind in {"flux", "local"} and (wish.partition or wish.account):
         raise InputError(f"--partition and --account: PSI/J passes neither on to {kind}; leave them out")
     if kind == "local" and wish.nodes > 1:

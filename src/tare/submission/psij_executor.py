@@ -18,7 +18,7 @@ from datetime import timedelta
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tare.errors import HostError, NodeError
 from tare.host import process
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from psij import Job, JobExecutor, JobSpec, JobStatus
     from psij.executors.batch.batch_scheduler_executor import BatchSchedulerExecutor
 
-_Answer = TypeVar("_Answer")
 _NEVER_S = 365 * 24 * 3600
 """PSI/J's own thread shall not ask: it takes no answer for an end of all jobs."""
 _UNKNOWN = re.compile(r"unknown job|not found|invalid job|no matching job", re.IGNORECASE)
@@ -58,7 +57,7 @@ def require_psij() -> None:
 
 
 class Executor:
-    """Made when it is first used: PSI/J starts threads and opens a UDP port, on which its jobs' scripts report."""
+    """Loads PSI/J, which starts threads of its own, when it is first used."""
 
     def __init__(self, name: str, folder: Path, limit_s: float) -> None:
         """``name``: as PSI/J's; ``folder``: for the scripts that it writes."""
@@ -74,6 +73,10 @@ class Executor:
             _within(self._limit_s, lambda: self._own.submit(job))
         except (SubmitException, InvalidJobException) as error:
             raise HostError(f"{self._name} refuses the jobs: {_last_words(str(error))}") from error
+        except OSError as error:
+            raise HostError(
+                f"--on {self._name} needs {error.filename}, which is not here: use a login node of the cluster"
+            ) from error
         except SilentError as error:
             raise HostError(
                 f"{self._name} does not answer: {error}; a job may have been submitted all the same: look for it "
@@ -114,7 +117,6 @@ class Executor:
             BatchSchedulerExecutorConfig,
         )
 
-        (Path.home() / ".psij").mkdir(exist_ok=True)  # where PSI/J makes a file without making the folder
         batch = BatchSchedulerExecutorConfig(
             work_directory=self._folder,
             queue_polling_interval=_NEVER_S,
@@ -160,8 +162,11 @@ class Executor:
         job = self._job(number)
         if job is None:
             return Fate(phase=JobPhase.ENDED)
+        from psij import JobState  # noqa: PLC0415 - an extra
+
         status = job.status
-        return Fate(phase=_phase(status), exit_code=status.exit_code, reason=status.message)
+        code = 0 if status.state is JobState.COMPLETED else status.exit_code
+        return Fate(phase=_phase(status), exit_code=code, reason=status.message)
 
     def _job(self, number: str) -> "Job | None":
         """Followed from the first question on; ``None`` if it is gone."""
