@@ -18,7 +18,7 @@ from datetime import timedelta
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tare.errors import HostError, NodeError
 from tare.host import process
@@ -85,7 +85,7 @@ class Executor:
         job.wait(timedelta(seconds=self._limit_s), JobState.QUEUED)
         if job.native_id is None:
             raise HostError(f"{self._name} gave the job no number within {self._limit_s:g} s")
-        return job.native_id
+        return str(job.native_id)
 
     def fates(self, numbers: Sequence[str]) -> dict[str, Fate]:
         """By the schedulers' names of the jobs; ``SilentError`` if it does not answer."""
@@ -135,7 +135,7 @@ class Executor:
     @property
     def _batch(self) -> "BatchSchedulerExecutor | None":
         """``None`` for a scheduler whose jobs PSI/J itself follows: it has no commands for them."""
-        return self._own if self._name in _BATCH else None  # type: ignore[return-value] # as PSI/J names them
+        return cast("BatchSchedulerExecutor", self._own) if self._name in _BATCH else None
 
     def _listed(self, batch: "BatchSchedulerExecutor", numbers: Sequence[str]) -> dict[str, Fate]:
         done = self._run(batch.get_status_command(numbers))
@@ -148,7 +148,7 @@ class Executor:
     def _parsed(self, batch: "BatchSchedulerExecutor", done: Completed) -> "Mapping[str, JobStatus]":
         """``SilentError`` for what PSI/J does not understand: that is no end of a job."""
         try:
-            return batch.parse_status_output(done.code, _without_reasons(done.stdout) or done.stderr)
+            return dict(batch.parse_status_output(done.code, _without_reasons(done.stdout) or done.stderr))
         except (ValueError, LookupError, AssertionError, RuntimeError) as error:
             words = done.last_words if done.code else f"PSI/J cannot read {done.last_words!r} ({error!r})"
             raise SilentError(words) from error
@@ -175,7 +175,9 @@ class Executor:
         if number not in self._attached:
             job, own = Job(), self._own
             try:
-                own.attach(job, int(number))  # type: ignore[arg-type] # Flux's bindings take no text
+                own.attach(
+                    job, cast("str", int(number))
+                )  # Flux's bindings take no text, and PSI/J passes it on
             except Exception as error:  # whatever psutil or Flux's bindings raise
                 if "no process" in str(error).lower() or "not found" in str(error).lower():
                     return None
