@@ -207,7 +207,11 @@ def _of_other(host: NamedHost, scheduler: str) -> dict[str, OptionValue]:
             "ask for as many as it began with"
         )
     node = listed[host.number]
-    return {"host": HERE if job_nodes.is_here(node) else node, **_alike(host, _STATE_IN_JOBS)}
+    return {
+        "host": HERE if job_nodes.is_here(node) else node,
+        "ssh_options": list(host.ssh_options),
+        **_alike(host, _STATE_IN_JOBS),
+    }
 
 
 def _alike(host: NamedHost, roots: str) -> dict[str, OptionValue]:

@@ -25,6 +25,7 @@ Sizes = Callable[[Sequence[NamedHost]], Mapping[str, Host]]
 
 
 class _AnyHostTable(StrictTable):
+    ssh_options: list[str] = Field(default_factory=list)
     state: str | None = Field(default=None, pattern="^/")
     python: str = Field(default="python3", min_length=1)
     become: list[str] = Field(default_factory=list)
@@ -35,7 +36,6 @@ class HostTable(_AnyHostTable):
 
     name: Slug | None = None
     address: str | None = Field(default=None, min_length=1, pattern=r"^[^-\s]\S*$")
-    ssh_options: list[str] = Field(default_factory=list)
 
 
 class HostsTable(_AnyHostTable):
@@ -90,6 +90,9 @@ def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[Nam
         problems.append(Problem(("host",), "names hosts, and so does hosts; write one of them"))
     if table is None:
         return []
+    if table.of == "slurm" and table.ssh_options:
+        text = "are for hosts that ssh reaches, and srun reaches those of a Slurm job; leave them out"
+        problems.append(Problem(("hosts", "ssh_options"), text))
     count = node_count(table.of) or table.nodes or _most_hosts(data)
     return [_of_job(table, number) for number in range(count)]
 
@@ -97,6 +100,7 @@ def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[Nam
 def _of_job(table: HostsTable, number: int) -> NamedHost:
     alike = NamedHost(
         name=f"{table.of}-{number + 1}",
+        ssh_options=tuple(table.ssh_options),
         state=table.state,
         python=table.python,
         become=tuple(table.become),
