@@ -179,6 +179,9 @@ def test_the_last_job_is_cancelled_first_and_only_those_that_wait_if_so_asked(
     Psij("pbs", jobs).cancel("any")
     assert (commands.folder / "deleted").read_text() == "18.server\n18.server\n17.server\n"
     assert Psij("pbs", jobs).cancel_words("any") == "qdel 17.server 18.server"
+    assert Psij("lsf", jobs).cancel_words("any") == "bkill 18.server", (
+        "where each waits for Tare, one is at work"
+    )
 
 
 def test_what_cannot_be_cancelled_is_said_unless_it_is_over(jobs: JobsFolder, commands: Commands) -> None:

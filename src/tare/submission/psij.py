@@ -24,7 +24,7 @@ CANCELLED_BY = {
     "pbs_classic": "qdel",
     "lsf": "bkill",
     "flux": "flux cancel",
-    "local": "kill",
+    "local": "pkill -P",
 }
 """PSI/J's name of a scheduler → the command with which users end jobs of it."""
 HOSTS_OF = {"pbs": "pbs", "pbs_classic": "pbs", "lsf": "lsf", "flux": "flux", "local": None}
@@ -84,12 +84,12 @@ class Psij:
     def cancel_words(self, name: str) -> str:  # noqa: ARG002 - the same
         """For a message."""
         elements = self._folder.elements()
-        numbers = (
+        numbers = [
             number
             for identity, number in self._folder.numbers().items()
             if not _has_ended(elements.get(identity))
-        )
-        return f"{CANCELLED_BY[self._kind]} {shlex.join(numbers)}".strip()
+        ]
+        return f"{CANCELLED_BY[self._kind]} {shlex.join(numbers if self.chains else numbers[-1:])}".strip()
 
     @cached_property
     def _executor(self) -> Executor:
