@@ -12,7 +12,8 @@ import re
 import shutil
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -63,32 +64,54 @@ class Executor:
         """``name``: as PSI/J's; ``folder``: for the scripts that it writes."""
         self._name, self._folder, self._limit_s = name, folder, limit_s
         self._attached: dict[str, Job] = {}
+        self._over: dict[str, Fate] = {}
 
     def submit(self, spec: "JobSpec") -> str:
         """The scheduler's own name of the job; ``HostError`` if it refuses it."""
-        from psij import InvalidJobException, Job, JobState, SubmitException  # noqa: PLC0415 - an extra
+        own = self._own
+        from psij import Job, JobState  # noqa: PLC0415 - an extra
 
         job = Job(spec)
+        with self._refusals():
+            _within(self._limit_s, lambda: own.submit(job))
+        job.wait(timedelta(seconds=self._limit_s), JobState.QUEUED)
+        if job.native_id is None:
+            raise HostError(f"{self._name} gave the job no number within {self._limit_s:g} s")
+        number = str(job.native_id)
+        self._attached[number] = job
+        return number
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """Every way in which a submission fails, as ``HostError``."""
+        from psij import InvalidJobException, SubmitException  # noqa: PLC0415 - an extra
+
         try:
-            _within(self._limit_s, lambda: self._own.submit(job))
+            yield
         except (SubmitException, InvalidJobException) as error:
             raise HostError(f"{self._name} refuses the jobs: {_last_words(str(error))}") from error
+        except FileNotFoundError as error:
+            raise HostError(self._lacks(error.filename)) from error
         except OSError as error:
-            raise HostError(
-                f"--on {self._name} needs {error.filename}, which is not here: use a login node of the cluster"
-            ) from error
+            raise HostError(f"the script of a job cannot be written: {error}") from error
         except SilentError as error:
             raise HostError(
                 f"{self._name} does not answer: {error}; a job may have been submitted all the same: look for it "
                 "before you try again"
             ) from error
-        job.wait(timedelta(seconds=self._limit_s), JobState.QUEUED)
-        if job.native_id is None:
-            raise HostError(f"{self._name} gave the job no number within {self._limit_s:g} s")
-        return str(job.native_id)
+
+    def _lacks(self, program: str) -> str:
+        return f"--on {self._name} needs {program}, which is not here: use a login node of the cluster"
 
     def fates(self, numbers: Sequence[str]) -> dict[str, Fate]:
-        """By the schedulers' names of the jobs; ``SilentError`` if it does not answer."""
+        """By the scheduler's names of the jobs; ``SilentError`` if it does not answer. Whatever is over stays so."""
+        open_ones = [number for number in numbers if number not in self._over]
+        now = self._asked(open_ones) if open_ones else {}
+        self._over.update({number: fate for number, fate in now.items() if fate.phase.is_over})
+        return {number: now.get(number) or self._over[number] for number in numbers}
+
+    def _asked(self, numbers: Sequence[str]) -> dict[str, Fate]:
+        """All at once, or one by one if it does not answer that: one that it has forgotten spoils the answer."""
         if (batch := self._batch) is None:
             return {number: self._attached_fate(number) for number in numbers}
         try:
@@ -177,7 +200,7 @@ class Executor:
             try:
                 own.attach(
                     job, cast("str", int(number))
-                )  # Flux's bindings take no text, and PSI/J passes it on
+                )  # Flux's bindings take no text, which PSI/J passes on
             except Exception as error:  # whatever psutil or Flux's bindings raise
                 if "no process" in str(error).lower() or "not found" in str(error).lower():
                     return None
@@ -191,9 +214,7 @@ class Executor:
     def _run(self, argv: Sequence[str]) -> Completed:
         """With all variables of the user's, which say where the cluster is."""
         if shutil.which(argv[0]) is None:
-            raise HostError(
-                f"--on {self._name} needs {argv[0]}, which is not here: use a login node of the cluster"
-            )
+            raise HostError(self._lacks(argv[0]))
         try:
             return process.run(argv, timeout_s=self._limit_s, variables=dict(os.environ))
         except NodeError as error:
