@@ -202,6 +202,7 @@ def test_show_says_how_far_jobs_are_and_how_to_go_on(
     queue = FakeQueue(jobs, result.measure)
     assert jobs_said(ResultFolder(tmp_path / "none")) is None
     monkeypatch.setitem(submitted.SCHEDULERS, "slurm", lambda *_: queue)
+    (tmp_path / "r" / "lock").touch()
     assert ended(lambda: app(["show", str(tmp_path / "r")], standalone_mode=False)) == 0
     assert capsys.readouterr().out.startswith(
         "no trial is measured yet, and no job is at work. To go on: tare run "
