@@ -66,3 +66,4 @@ def test_srun_starts_ranks_by_pmix_natively_and_in_an_environment(
     within = "within a node: shared memory; " if user else ""
     paths = {outcome.facts["mpi paths"] for outcome in outcomes}
     assert paths == {f"{within}between hosts: TCP over 198.18.16.0/24"}
+    assert list((home / "far-pmix" / "nodes").iterdir()) == []
