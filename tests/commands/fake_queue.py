@@ -17,6 +17,8 @@ TRIALS_PER_BLOCK = 3
 class FakeQueue:
     """``job``: what a job does that no fate befalls; it returns how it ended."""
 
+    chains = True
+
     def __init__(self, jobs: JobsFolder, job: Callable[[Element], None], fates: Sequence[str] = ()) -> None:
         """``fates``: of the first jobs (``lost``, ``cancelled``) and polls (``silent``); else they ``measure``."""
         self.folder = jobs

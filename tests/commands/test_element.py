@@ -108,7 +108,7 @@ def test_a_job_waits_while_another_run_has_the_host(
 
 def test_a_job_outside_of_slurm_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    with pytest.raises(InputError, match="--job is for the jobs that tare run --on slurm submits"):
+    with pytest.raises(InputError, match="--job is for the jobs that tare run --on submits"):
         run_job("fake", tmp_path, Overrides(), "default")
 
 

@@ -40,6 +40,8 @@ argv = ["/bin/true"]
 class Recorder:
     """A scheduler that only remembers what is submitted; its jobs are as ``fates`` of a test say."""
 
+    chains = True
+
     def __init__(self) -> None:
         self.submissions: list[Submission] = []
         self.listed: list[object] = []
@@ -61,7 +63,7 @@ class Recorder:
 @pytest.fixture
 def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     made = Recorder()
-    monkeypatch.setitem(submitted.SCHEDULERS, "slurm", lambda _: made)
+    monkeypatch.setitem(submitted.SCHEDULERS, "slurm", lambda *_: made)
     monkeypatch.setattr(submit_source, "node_size", lambda *_: (8, 16 << 30))
     return made
 
@@ -182,7 +184,8 @@ def test_what_is_no_time_is_refused(text: str) -> None:
     ("argv", "said"),
     [
         (["run", "quick", "--detach"], "are for jobs: add --on slurm"),
-        (["run", "quick", "--on", "pbs"], "--on: 'pbs' is no scheduler that Tare knows; write slurm"),
+        (["run", "quick", "--on", "sge"], "--on: 'sge' is no scheduler that Tare knows; write slurm or pbs"),
+        (["run", "quick", "--on", "lsf", "--detach"], "so Tare has to watch; leave it out"),
         (["run", "quick", "--on", "slurm", "--more", "2"], "--more goes with no --on"),
     ],
 )
@@ -198,7 +201,8 @@ def test_show_says_how_far_jobs_are_and_how_to_go_on(
     result = FakeResult(jobs)
     queue = FakeQueue(jobs, result.measure)
     assert jobs_said(ResultFolder(tmp_path / "none")) is None
-    monkeypatch.setitem(submitted.SCHEDULERS, "slurm", lambda _: queue)
+    monkeypatch.setitem(submitted.SCHEDULERS, "slurm", lambda *_: queue)
+    (tmp_path / "r" / "lock").touch()
     assert ended(lambda: app(["show", str(tmp_path / "r")], standalone_mode=False)) == 0
     assert capsys.readouterr().out.startswith(
         "no trial is measured yet, and no job is at work. To go on: tare run "

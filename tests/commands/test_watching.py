@@ -82,6 +82,15 @@ def _ends_cancelled(own: Watched) -> bool:
     return False
 
 
+def test_jobs_that_cannot_wait_for_each_other_are_submitted_one_by_one(tmp_path: Path) -> None:
+    own = Watched(tmp_path)
+    own.queue.chains = False
+    said = own.run()
+    assert own.queue.counts == [1, 1, 1]
+    assert own.result.measured == {0: 1, 1: 1, 2: 1}
+    assert "job 2_0 ended, with trials left: submitted 1 job of 2 nodes, for the next block: 3" in said
+
+
 def test_a_lost_job_is_named_and_its_block_is_submitted_again(tmp_path: Path) -> None:
     said = Watched(tmp_path, "measure", "measure", "lost").run()
     assert "job 1_2 was lost (NODE_FAIL, on n[1-2]), with trials left: submitted 1 job of 1 node" not in said
@@ -156,3 +165,4 @@ def test_why_jobs_wait_is_said_but_not_that_they_wait_for_each_other() -> None:
     first = QueuedJob(identity="1_0", phase=JobPhase.QUEUED, reason="Resources")
     assert said_of_jobs([first, *waiting]) == "3 jobs queued (Resources)"
     assert said_of_jobs([]) == "no job is left"
+    assert said_of_jobs([QueuedJob(identity="1_0", phase=JobPhase.RUNNING)]) == "job 1_0 runs"

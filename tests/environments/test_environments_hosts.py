@@ -4,6 +4,7 @@
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tare.errors import HostError
 from tare.host.facts import memory_byte, online_processors
 from tare.image.store import Image
 from tare.measure.context import Context
-from tare.measure.hosts import common_subnet, reach
+from tare.measure.hosts import common_subnet, far_of, reach
 from tare.measure.trial import run_trial
 from tare.records import (
     Environment,
@@ -121,6 +122,27 @@ def test_a_neighbour_runs_beside_the_nodes_on_the_hosts(
     else:
         assert (done.status, done.reason) == (Status.OK, None)
     assert list((far / "nodes").iterdir()) == []
+
+
+def test_the_nodes_of_a_pbs_job_are_reached_by_its_list(
+    image: Image, hosts: tuple[NamedHost, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nodes").write_text("one\none\ntwo\ntwo\n")
+    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
+    own = tuple(
+        replace(host, name=f"pbs-{number}", address=None, scheduler="pbs", number=number)
+        for number, host in enumerate(hosts)
+    )
+    done = outcome(image, own, tmp_path / "raw", "native", "2c1p1i on 2")
+    assert (done.status, done.reason) == (Status.OK, None)
+    assert (done.real_hosts, set(done.host_times_s)) == (("one", "two"), {"one", "two"})
+    reached = reach(own)["pbs-1"]
+    assert (reached.real_name, reached.described["node of the job"]) == ("two", "two")
+    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "fewer"))
+    (tmp_path / "fewer").write_text(f"{os.uname().nodename}.cluster\n")
+    assert reach([replace(own[0], name="this", state=None)])["this"].processors == online_processors()
+    with pytest.raises(HostError, match="over 2 or more nodes, and this job of pbs has 1"):
+        far_of(own[1])
 
 
 def test_this_host_is_reached_without_ssh_and_says_what_it_has() -> None:

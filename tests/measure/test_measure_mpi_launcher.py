@@ -7,6 +7,7 @@ import pytest
 from tests.environments.engine_words import StandIn
 
 from tare.errors import HostError, InputError, NodeError
+from tare.measure import launches
 from tare.measure.instances import refuse_strangers
 from tare.measure.launches import require_launcher
 from tare.measure.mpi_facts import launcher_version
@@ -54,8 +55,11 @@ def test_srun_is_known_by_its_version_and_its_plugin(tmp_path: Path, monkeypatch
     script = f"[ $1 = --version ] && echo slurm-wlm 22.05.8 || echo '{LISTED}'"
     stand_in("srun", tmp_path, monkeypatch, script)
     assert launcher_version(MpiLauncher.SRUN) == "srun --mpi=pmix: slurm-wlm 22.05.8, pmix_v4"
-    with pytest.raises(InputError, match=r"run as 65530:65530.*mpirun"):
+    monkeypatch.setattr(launches, "ordinary_user", lambda: False)
+    with pytest.raises(InputError, match=r"run as 65530:65530: run Tare as that user.*mpirun"):
         require_launcher(MpiLauncher.SRUN, User(65530, 65530))
+    monkeypatch.setattr(launches, "ordinary_user", lambda: True)
+    require_launcher(MpiLauncher.SRUN, User(65530, 65530))
 
 
 def test_a_slurm_without_pmix_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

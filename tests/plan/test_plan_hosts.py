@@ -204,8 +204,9 @@ class TestSlurm:
     @pytest.mark.parametrize(
         ("hosts", "said"),
         [
-            ('"pbs"', "hosts.of: must be 'slurm'"),
+            ('"sge"', "hosts.of: must be 'slurm', 'pbs', 'lsf' or 'flux'"),
             ('{ of = "slurm", address = "x" }', "hosts.address"),
+            ('{ of = "slurm", ssh_options = ["-4"] }', "hosts.ssh_options: are for hosts that ssh reaches"),
             ('"slurm"\n[[host]]', "names hosts, and so does hosts; write one of them"),
             ("4", "hosts: must be a table"),
         ],
@@ -214,6 +215,22 @@ class TestSlurm:
         with pytest.raises(CampaignError) as caught:
             load(tmp_path, self.TEXT.replace('hosts = "slurm"', f"hosts = {hosts}"))
         assert said in str(caught.value)
+
+
+def test_hosts_of_a_pbs_job_are_its_nodes_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TestSlurm.TEXT.replace('"slurm"', '{ of = "pbs", ssh_options = ["-p", "2222"] }')
+    monkeypatch.delenv("PBS_NODEFILE", raising=False)
+    assert len(load(tmp_path, text).hosts) == 2, "outside of a job: what the layout needs"
+    (tmp_path / "nodes").write_text("a\nb\nb\nc\n")
+    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
+    campaign = load(tmp_path, text)
+    assert {host.ssh_options for host in campaign.hosts} == {("-p", "2222")}
+    assert [(host.name, host.scheduler, host.number, host.slurm) for host in campaign.hosts] == [
+        ("pbs-1", "pbs", 0, None),
+        ("pbs-2", "pbs", 1, None),
+        ("pbs-3", "pbs", 2, None),
+    ]
+    assert kept_and_read(campaign) == campaign
 
 
 def test_a_neighbour_over_hosts_takes_its_memory_on_each_of_them(tmp_path: Path) -> None:

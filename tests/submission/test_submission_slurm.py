@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Slurm's commands as Tare writes them, and what they print as Tare reads it."""
 
-import os
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.errors import HostError, InputError
-from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission, Wish
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError
 from tare.submission.slurm import (
     Slurm,
     last_end_s,
@@ -22,16 +20,7 @@ from tare.submission.slurm import (
     parse_sizes,
     submit_argv,
 )
-
-
-def submission(**wish: object) -> Submission:
-    return Submission(
-        name="tare-1",
-        count=10,
-        script=Path("/r/jobs/job.sh"),
-        logs=Path("/r/jobs"),
-        wish=Wish(nodes=2, **wish),  # type: ignore[arg-type]
-    )
+from tests.submission.scheduler_commands import Commands, submission
 
 
 def test_jobs_are_an_array_of_whole_nodes_one_after_the_other() -> None:
@@ -115,30 +104,6 @@ def test_the_sizes_of_the_usual_and_of_a_named_partition_are_told_apart() -> Non
     assert list(parse_sizes(SIZES, "all")) == list(parse_sizes(SIZES, None))
     assert list(parse_sizes(SIZES, "big")) == [(64, 256000 * mebibyte)]
     assert list(parse_sizes(SIZES, "none")) == []
-
-
-class Commands:
-    """Slurm's commands as shell scripts on PATH."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def say(self, name: str, stdout: str = "", stderr: str = "", code: int = 0) -> None:
-        script = self.folder / name
-        (self.folder / f"{name}.out").write_text(stdout)
-        (self.folder / f"{name}.err").write_text(stderr)
-        files = f"cat {self.folder}/{name}.out; cat {self.folder}/{name}.err >&2"
-        script.write_text(f'#!/bin/sh\necho "$@" >{self.folder}/{name}.argv\n{files}\nexit {code}\n')
-        script.chmod(0o755)
-
-    def argv(self, name: str) -> str:
-        return (self.folder / f"{name}.argv").read_text()
-
-
-@pytest.fixture
-def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    return Commands(tmp_path)
 
 
 def test_the_identity_of_submitted_jobs_is_without_the_clusters_name(commands: Commands) -> None:

@@ -2,6 +2,7 @@
 """The site's own launchers: what is asked of them, and that every word arrives as it is."""
 
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -96,6 +97,45 @@ def test_the_hosts_of_the_ranks_are_in_the_file_that_srun_reads(tmp_path: Path) 
     assert (tmp_path / "hosts").read_text() == "n2\nn2\nn1\nn1\n"
 
 
+SHOWN = '#!/bin/sh\necho "$0" "$@"\n'
+"""Of a program that says how it was called."""
+
+
+@pytest.mark.parametrize(
+    ("number", "unshares", "said"),
+    [
+        (4711, True, "program a b"),
+        (0, True, "unshare --user --map-user=4711 --map-group=42 -- program a b"),
+        (
+            0,
+            False,
+            (
+                "nsenter --mount=/proc/self/ns/mnt --wd=/ -- unshare --user --map-user=4711 --map-group=42 --keep-caps "
+                '-- chroot . setpriv --ambient-caps=-all --inh-caps=-all -- sh -c cd "$1" && shift && exec "$@" sh {} '
+                "program a b"
+            ),
+        ),
+    ],
+)
+def test_a_users_rank_has_the_users_number_in_whatever_node(
+    number: int, unshares: bool, said: str, tmp_path: Path
+) -> None:
+    tried = f'[ "$4" = true ] && exit {int(not unshares)}\n'
+    programs = {"id": f"#!/bin/sh\necho {number}\n", "program": SHOWN, "nsenter": SHOWN}
+    for name, text in {**programs, "unshare": SHOWN.replace("\n", f"\n{tried}", 1)}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", rank._AS_SELF, "sh", "4711", "42", "program", "a", "b"],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.replace(f"{tmp_path}/", "").strip() == said.format(tmp_path)
+
+
 def test_a_rank_enters_its_node_with_the_launchers_variables_and_nothing_else() -> None:
     variables = {
         "TARE_WAY": json.dumps(["in", "node"]),
@@ -107,3 +147,5 @@ def test_a_rank_enters_its_node_with_the_launchers_variables_and_nothing_else() 
     argv = rank.argv(["pin", "program"], variables)  # type: ignore[no-untyped-call] # any Python 3 reads it
     assert argv[:6] == ["in", "node", "env", "PMIX_RANK=3", "SLURM_STEP_ID=1", "PMIX_MCA_gds=hash"]
     assert argv[-3:] == ["/mnt/tare/i0", "pin", "program"]
+    argv = rank.argv(["pin", "program"], {**variables, "TARE_AS_SELF": "yes"})  # type: ignore[no-untyped-call] # the same
+    assert argv[-4:] == [str(os.geteuid()), str(os.getegid()), "pin", "program"]

@@ -67,7 +67,7 @@ def run(
     on: Annotated[
         str | None,
         typer.Option(
-            metavar="slurm",
+            metavar="slurm|pbs|lsf|flux",
             help="Submit it as jobs of the cluster, a block each, and watch them: docs/submit.md.",
         ),
     ] = None,

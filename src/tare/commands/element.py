@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare run --job``, which ``tare run --on slurm`` submits: one block of a result, within one job."""
+"""``tare run --job``, which ``tare run --on`` submits: one block of a result, within one job."""
 
 import math
 import os
@@ -13,15 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tare.commands.run import Overrides, request_of
-from tare.errors import ExitCode, InputError, LockedError, TareError
+from tare.commands.submitted import scheduler_of
+from tare.errors import ExitCode, HostError, InputError, LockedError, TareError
+from tare.host import job_nodes
 from tare.journal.result import ResultFolder
 from tare.measure.campaign import Request
 from tare.measure.session import interruptible
 from tare.measure.shares import Share
 from tare.records import Analysis
-from tare.submission.folder import Element, JobsFolder
+from tare.submission import psij, slurm
+from tare.submission.folder import OWN_IDENTITY, Element, JobsFolder
 from tare.submission.scheduler import Scheduler, SilentError
-from tare.submission.slurm import Slurm, last_end_s, own_identity
 
 _STOPPED = "it was asked to stop, at the end of its time or by a cancellation"
 
@@ -31,20 +33,24 @@ _LONGEST_WAIT_S = 3600.0
 
 def run_job(campaign: str, output: Path | None, asked: Overrides, image_name: str) -> ExitCode:
     """Measure the next undone block of ``output``, and say in its folder how that went."""
-    identity = own_identity(os.environ)
+    identity = os.environ.get(OWN_IDENTITY) or slurm.own_identity(os.environ)
     if identity is None or output is None:
-        raise InputError("--job is for the jobs that tare run --on slurm submits; leave it out")
+        raise InputError("--job is for the jobs that tare run --on submits; leave it out")
     folder = ResultFolder(output)
     begun = new_element(identity, os.environ)
     jobs = JobsFolder(folder)
 
     def request() -> Request:
         name = str(output) if folder.exists() else campaign
-        return replace(
-            request_of(name, output, asked, image_name), share=Share(ends_s=last_end_s(os.environ))
-        )
+        return replace(request_of(name, output, asked, image_name), share=Share(ends_s=_last_end_s(jobs)))
 
-    return measured_block(request, jobs, begun, Slurm())
+    return measured_block(request, jobs, begun, scheduler_of(jobs.asked().scheduler, jobs))
+
+
+def _last_end_s(jobs: JobsFolder) -> float | None:
+    """As ``Share.ends_s``."""
+    asked = jobs.asked()
+    return slurm.last_end_s(os.environ) if asked.scheduler == "slurm" else psij.last_end_s(asked)
 
 
 def new_element(identity: str, variables: Mapping[str, str]) -> Element:
@@ -52,9 +58,18 @@ def new_element(identity: str, variables: Mapping[str, str]) -> Element:
     return Element(
         identity=identity,
         host=os.uname().nodename,
-        nodes=variables.get("SLURM_JOB_NODELIST"),
+        nodes=variables.get("SLURM_JOB_NODELIST") or _listed_nodes(),
         begun_utc=_now(),
     )
+
+
+def _listed_nodes() -> str | None:
+    """Of a job of any other scheduler, with commas between them."""
+    own = next(filter(job_nodes.is_job, job_nodes.KNOWN), None)
+    try:
+        return None if own is None else ",".join(job_nodes.nodes(own))
+    except HostError:
+        return None
 
 
 def measured_block(
@@ -143,8 +158,8 @@ def _end(
 
 
 def _cancel_rest(jobs: JobsFolder, scheduler: Scheduler) -> None:
-    """The jobs that still wait would find nothing to do. A scheduler that does not answer starts them for nothing."""
-    with suppress(SilentError):
+    """The jobs that still wait would find nothing to do. A scheduler that is not to be had starts them for nothing."""
+    with suppress(SilentError, HostError):
         scheduler.cancel(jobs.asked().name, queued_only=True)
 
 

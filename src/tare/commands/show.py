@@ -46,14 +46,14 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     for an unknown name.
     """
     named = _treatment(treatment) if treatment is not None else None
+    jobs = None if as_json else jobs_said(ResultFolder(result))
+    if jobs is not None and not ResultFolder(result).exists():
+        print(jobs)  # the first job may have locked the result, and written nothing else
+        return ExitCode.DONE
     if any_imported([result]):
         if named is not None:
             raise InputError(f"--treatment is for results of Tare, which {result} is not")
         return show_imports([result], as_json=as_json)
-    jobs = None if as_json else jobs_said(ResultFolder(result))
-    if jobs is not None and not ResultFolder(result).exists():
-        print(jobs)
-        return ExitCode.DONE
     analysis = measured_result(result)
     if named is not None:
         _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)

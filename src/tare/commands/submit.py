@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare run --on slurm``: a campaign as jobs of a scheduler, watched until nothing is left to run."""
+"""``tare run --on``: a campaign as jobs of a scheduler, watched until nothing is left to run."""
 
 import shlex
 import sys
@@ -9,11 +9,13 @@ from pathlib import Path
 from tare.commands.line import Shown
 from tare.commands.run import Overrides, concluded, new_folder, overridden
 from tare.commands.submit_source import checked, nodes_of_each_job, submitted_source
-from tare.commands.submitted import scheduler_of, standing_of
+from tare.commands.submitted import require_known, scheduler_of, standing_of
 from tare.commands.watching import JobsProgress, Watch
 from tare.errors import ExitCode, InputError
 from tare.journal.result import ResultFolder
 from tare.measure.kept import kept_campaign
+from tare.plan.campaign import Campaign
+from tare.submission import psij
 from tare.submission.folder import Asked, JobsFolder, new_name
 from tare.submission.scheduler import Scheduler, Wish
 from tare.submission.slurm import parse_limit_s
@@ -36,8 +38,14 @@ def run_on_scheduler(
     campaign: str, output: Path | None, asked: Overrides, image_name: str, submitted: Submitted, shown: Shown
 ) -> ExitCode:
     """Submit or find the jobs of a result, and watch them to the end unless they are to be left alone."""
-    scheduler = scheduler_of(submitted.on)
+    require_known(submitted.on)
+    if submitted.detach and submitted.on in psij.ONE_BY_ONE:
+        raise InputError(
+            f"--detach: on {submitted.on} each block is submitted when the one before has ended, so Tare has to "
+            "watch; leave it out"
+        )
     jobs = _jobs(campaign, output, asked, image_name, submitted)
+    scheduler = scheduler_of(submitted.on, jobs)
     watch = Watch(
         jobs=jobs,
         scheduler=scheduler,
@@ -73,12 +81,23 @@ def _jobs(
         return _new_jobs(campaign, output, asked, image_name, submitted)
     jobs = JobsFolder(own)
     if not jobs.exists():
-        return _first_jobs(jobs, str(own.path), asked, image_name, submitted, _nodes_of(own))
+        kept = kept_campaign(own)
+        wish = wish_of(submitted, _nodes_of(kept), _processors_of(kept))
+        _require(submitted.on, wish, jobs)
+        return _first_jobs(jobs, str(own.path), asked, image_name, submitted.on, wish)
     before = jobs.asked()
     if before.scheduler != submitted.on:
         raise InputError(f"{own.path} was submitted to {before.scheduler}; write --on {before.scheduler}")
-    jobs.keep(replace(before, wish=_again(before.wish, submitted)))
+    wish = _again(before.wish, submitted)
+    _require(submitted.on, wish, jobs)
+    jobs.keep(replace(before, wish=wish))
     return jobs
+
+
+def _require(on: str, wish: Wish, jobs: JobsFolder) -> None:
+    """Raise what ``psij.require`` does for a scheduler that PSI/J reaches."""
+    if on in psij.CANCELLED_BY:
+        psij.require(on, wish, jobs)
 
 
 def _result(campaign: str, output: Path | None) -> ResultFolder | None:
@@ -91,7 +110,7 @@ def _result(campaign: str, output: Path | None) -> ResultFolder | None:
 
 
 def _again(before: Wish, submitted: Submitted) -> Wish:
-    wanted = wish_of(submitted, before.nodes)
+    wanted = wish_of(submitted, before.nodes, before.processors)
     return replace(
         wanted,
         partition=wanted.partition or before.partition,
@@ -100,10 +119,11 @@ def _again(before: Wish, submitted: Submitted) -> Wish:
     )
 
 
-def wish_of(submitted: Submitted, nodes: int) -> Wish:
-    """The resources; ``InputError`` for a time that is none or too few nodes."""
+def wish_of(submitted: Submitted, nodes: int, processors: int | None) -> Wish:
+    """The resources; ``InputError`` for a time that is none. ``processors``: of each node that are needed."""
     return Wish(
         nodes=submitted.nodes or nodes,
+        processors=processors if submitted.on in psij.CANCELLED_BY else None,
         partition=submitted.partition,
         account=submitted.account,
         time_s=None if submitted.time is None else time_s(submitted.time),
@@ -126,23 +146,22 @@ def time_s(text: str) -> float:
 def _new_jobs(
     campaign: str, output: Path | None, asked: Overrides, image_name: str, submitted: Submitted
 ) -> JobsFolder:
-    source = submitted_source(campaign)
+    source = submitted_source(campaign, submitted.on)
     nodes = submitted.nodes or nodes_of_each_job(source)
     chosen = overridden(checked(source, nodes, submitted.partition), asked)
-    wish_of(submitted, nodes)  # before anything is written
+    wish = wish_of(submitted, nodes, _processors_of(chosen))
     jobs = JobsFolder(ResultFolder((output or new_folder(chosen.name)).resolve()))
+    _require(submitted.on, wish, jobs)  # before anything is written
     jobs.write(jobs.campaign, source.text)
-    return _first_jobs(jobs, str(jobs.campaign), asked, image_name, submitted, nodes)
+    return _first_jobs(jobs, str(jobs.campaign), asked, image_name, submitted.on, wish)
 
 
 def _first_jobs(
-    jobs: JobsFolder, campaign: str, asked: Overrides, image_name: str, submitted: Submitted, nodes: int
+    jobs: JobsFolder, campaign: str, asked: Overrides, image_name: str, on: str, wish: Wish
 ) -> JobsFolder:
     argv = job_argv(campaign, jobs.result.path, asked, image_name)
     jobs.write_script(argv, Path.cwd())
-    jobs.keep(
-        Asked(scheduler=submitted.on, name=new_name(), wish=wish_of(submitted, nodes), argv=argv, arrays={})
-    )
+    jobs.keep(Asked(scheduler=on, name=new_name(), wish=wish, argv=argv, arrays={}))
     return jobs
 
 
@@ -163,15 +182,20 @@ def job_argv(campaign: str, result: Path, asked: Overrides, image_name: str) -> 
     )
 
 
-def _nodes_of(folder: ResultFolder) -> int:
-    return max(layout.hosts for layout in kept_campaign(folder).layouts)
+def _nodes_of(campaign: Campaign) -> int:
+    return max(layout.hosts for layout in campaign.layouts)
+
+
+def _processors_of(campaign: Campaign) -> int:
+    """The most that a layout uses on one host."""
+    return max(layout.nodes_per_host * layout.processors for layout in campaign.layouts)
 
 
 def _blocks(jobs: JobsFolder, asked: Overrides) -> int:
     """Blocks of a result that no job has begun yet."""
     if jobs.result.exists():
         return kept_campaign(jobs.result).blocks
-    source = submitted_source(str(jobs.campaign))
+    source = submitted_source(str(jobs.campaign), jobs.asked().scheduler)
     wish = jobs.asked().wish
     return overridden(checked(source, wish.nodes, wish.partition), asked).blocks
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The campaign file of jobs: its hosts are those of the allocation, and its faults are said before anything waits."""
+"""The campaign file of jobs: its hosts are those of the job, and its faults are said before anything waits."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tare.errors import InputError
+from tare.host.facts import memory_byte, online_processors
 from tare.plan.campaign import Campaign, campaign_of, preset_names
 from tare.plan.schema import Host
 from tare.plan.source import CampaignSource, preset_path, read_source
 from tare.records import NamedHost
+from tare.submission.psij import HOSTS_OF
 from tare.submission.slurm import node_size
+from tare.units import GIBIBYTE
 
 _ON = re.compile(r"\bon\s+(\d+)")
 _HOSTS = "hosts"
 _SLURM = "slurm"
 _NODES = "nodes"
+_ANY_SIZE = (4096, 65536 * GIBIBYTE)
+"""Larger than any node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +30,21 @@ class SubmittedSource:
 
     source: CampaignSource
     text: str
+    on: str
+    """The scheduler's name."""
+
+    @property
+    def hosts(self) -> str | None:
+        """Whose job has its hosts; ``None``: they are no list."""
+        return _hosts_of(self.on)
 
 
-def submitted_source(campaign: str) -> SubmittedSource:
-    """A preset or a file; without a word on its hosts they are the allocation's. ``CampaignError``, ``InputError``."""
+def _hosts_of(on: str) -> str | None:
+    return _SLURM if on == _SLURM else HOSTS_OF[on]
+
+
+def submitted_source(campaign: str, on: str = _SLURM) -> SubmittedSource:
+    """A preset or a file; without a word on its hosts they are the job's. ``CampaignError``, ``InputError``."""
     path = preset_path(campaign) if campaign in preset_names() else Path(campaign)
     source = read_source(path, campaign)
     if "host" in source.data:
@@ -36,10 +52,17 @@ def submitted_source(campaign: str) -> SubmittedSource:
             f"{source.label}: names its hosts, which ssh reaches and no scheduler gives; leave out --on, or the "
             "[[host]] tables"
         )
-    text = path.read_text(encoding="utf-8")
-    return SubmittedSource(
-        source=source, text=text if _HOSTS in source.data else f'{_HOSTS} = "{_SLURM}"\n{text}'
-    )
+    text, hosts = path.read_text(encoding="utf-8"), _hosts_of(on)
+    if _HOSTS in source.data and (named := _named(source.data[_HOSTS])) != hosts:
+        raise InputError(
+            f"{source.label}: hosts are those of a job of {named}, and --on says {on}; change one"
+        )
+    says = hosts is None or _HOSTS in source.data
+    return SubmittedSource(source=source, text=text if says else f'{_HOSTS} = "{hosts}"\n{text}', on=on)
+
+
+def _named(hosts: object) -> object:
+    return hosts.get("of") if isinstance(hosts, Mapping) else hosts
 
 
 def nodes_of_each_job(submitted: SubmittedSource) -> int:
@@ -67,22 +90,45 @@ def _layouts(submitted: SubmittedSource) -> list[str]:
 
 
 def checked(submitted: SubmittedSource, nodes: int, partition: str | None) -> Campaign:
-    """The campaign as it fits ``nodes`` of the smallest size in the partition; ``CampaignError``, ``HostError``."""
+    """The campaign as it fits ``nodes`` of the smallest size in the partition; ``CampaignError``, ``HostError``.
+
+    Other schedulers than Slurm are not asked for sizes: their jobs themselves find what does not fit.
+    """
     if nodes < (needed := _most_hosts(submitted)):
         raise InputError(
             f"--nodes {nodes}: a layout of {submitted.source.label} is on {needed} hosts; leave it out"
         )
-    processors, memory_byte = node_size(partition, nodes)
+    processors, memory = _size(submitted, nodes, partition)
 
     def sizes(listed: Sequence[NamedHost]) -> Mapping[str, Host]:
-        return {host.name: Host(processors, memory_byte) for host in listed}
+        return {host.name: Host(processors, memory) for host in listed}
 
-    hosts = submitted.source.data.get(_HOSTS, _SLURM)
-    table = {"of": hosts} if isinstance(hosts, str) else hosts
-    in_jobs = {**table, _NODES: nodes} if isinstance(table, Mapping) else table
     return campaign_of(
-        replace(submitted.source, data={**submitted.source.data, _HOSTS: in_jobs}),
+        replace(submitted.source, data={**submitted.source.data, **_hosts_in_jobs(submitted, nodes)}),
         host_processors=processors,
-        host_memory_byte=memory_byte,
+        host_memory_byte=memory,
         sizes=sizes,
     )
+
+
+def _hosts_in_jobs(submitted: SubmittedSource, nodes: int) -> dict[str, object]:
+    """What the file says of its hosts as soon as it is in a job."""
+    hosts = submitted.source.data.get(_HOSTS, submitted.hosts)
+    if hosts is None:
+        return {}
+    table = {"of": hosts} if isinstance(hosts, str) else hosts
+    return {_HOSTS: {**table, _NODES: nodes} if isinstance(table, Mapping) else table}
+
+
+def _size(submitted: SubmittedSource, nodes: int, partition: str | None) -> tuple[int, int]:
+    """Processors and memory in bytes of each node."""
+    if submitted.on == _SLURM:
+        return node_size(partition, nodes)
+    if submitted.hosts is None:
+        return len(online_processors()), memory_byte()
+    if any(re.search(r"{[^}]*processors", text) for text in _layouts(submitted)):
+        raise InputError(
+            f"{submitted.source.label}: its layouts depend on the processors of a node, which PSI/J does not tell; "
+            "write numbers"
+        )
+    return _ANY_SIZE

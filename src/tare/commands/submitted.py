@@ -3,12 +3,14 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tare.drawing.words import counted
 from tare.errors import HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.submission.folder import Element, JobsFolder
+from tare.submission.psij import CANCELLED_BY, Psij
 from tare.submission.scheduler import JobPhase, QueuedJob, Scheduler, SilentError
 from tare.submission.slurm import Slurm
 
@@ -19,15 +21,23 @@ _PATIENCE_S = 15.0
 """How long ``tare show`` waits for the scheduler: the files say nearly as much."""
 
 
-SCHEDULERS: dict[str, Callable[[float], Scheduler]] = {"slurm": Slurm}
-"""Name → how it is made; the number is how many seconds an answer is waited for."""
+SCHEDULERS: dict[str, Callable[[JobsFolder, float], Scheduler]] = {
+    "slurm": lambda _, limit_s: Slurm(limit_s),
+    **{kind: partial(Psij, kind) for kind in CANCELLED_BY},
+}
+"""Name → how it is made for a result's jobs; the number is how many seconds an answer is waited for."""
 
 
-def scheduler_of(name: str, limit_s: float = 200.0) -> Scheduler:
-    """``InputError`` for one that Tare does not know."""
+def require_known(name: str) -> None:
+    """``InputError`` for a scheduler that Tare does not know."""
     if name not in SCHEDULERS:
         raise InputError(f"--on: {name!r} is no scheduler that Tare knows; write {' or '.join(SCHEDULERS)}")
-    return SCHEDULERS[name](limit_s)
+
+
+def scheduler_of(name: str, jobs: JobsFolder, limit_s: float = 200.0) -> Scheduler:
+    """The one that has these jobs; ``InputError`` for one that Tare does not know."""
+    require_known(name)
+    return SCHEDULERS[name](jobs, limit_s)
 
 
 def standing_of(folder: ResultFolder) -> "ResultProgress | None":
@@ -53,7 +63,7 @@ def jobs_said(folder: ResultFolder) -> str | None:
     )
     again = f"tare run {shlex.quote(str(folder.path))} --on {asked.scheduler}"
     try:
-        listed = scheduler_of(asked.scheduler, _PATIENCE_S).jobs(asked.name)
+        listed = scheduler_of(asked.scheduler, jobs, _PATIENCE_S).jobs(asked.name)
     except (HostError, SilentError):
         return f"{far}; {_said_of_records(jobs.elements().values())}. To watch the jobs: {again}"
     if any(job.lives for job in listed):
@@ -75,7 +85,7 @@ def _said_of_records(elements: Iterable[Element]) -> str:
 
 def said_of_jobs(listed: Sequence[QueuedJob]) -> str:
     """Such as ``"job 12_3 runs on n[1-2], 6 are queued"``."""
-    running = [f"job {job.identity} runs on {job.nodes}" for job in listed if job.phase is JobPhase.RUNNING]
+    running = [_runs(job) for job in listed if job.phase is JobPhase.RUNNING]
     queued = [job for job in listed if job.phase is JobPhase.QUEUED]
     if not queued:
         return ", ".join(running) or "no job is left"
@@ -83,3 +93,7 @@ def said_of_jobs(listed: Sequence[QueuedJob]) -> str:
     why = f" ({', '.join(reasons)})" if reasons else ""
     words = f"{len(queued)} {'is' if len(queued) == 1 else 'are'} queued{why}"
     return ", ".join([*running, words]) if running else f"{counted(len(queued), 'job')} queued{why}"
+
+
+def _runs(job: QueuedJob) -> str:
+    return f"job {job.identity} runs" if job.nodes is None else f"job {job.identity} runs on {job.nodes}"

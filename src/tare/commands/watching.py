@@ -155,7 +155,9 @@ class Watch:
 
     def _is_cancelled(self, listed: Sequence[QueuedJob]) -> bool:
         """Whether the last job of all was: whoever cancels another one has the rest go on."""
-        array, count = list(self.jobs.asked().arrays.items())[-1]
+        if not (arrays := self.jobs.asked().arrays):
+            return False
+        array, count = list(arrays.items())[-1]
         last = f"{array}_{count - 1}"
         phase = next((job.phase for job in listed if job.identity == last), None)
         return phase is JobPhase.CANCELLED or (phase is None and last not in self.jobs.elements())
@@ -163,6 +165,7 @@ class Watch:
     def _submit(self, now: ResultProgress | None) -> str:
         asked = self.jobs.asked()
         count = self.blocks if now is None else now.left_blocks
+        count = count if self.scheduler.chains else min(1, count)
         self._seen = now.measured_trials if now else 0
         array = self.scheduler.submit(
             Submission(
@@ -176,7 +179,8 @@ class Watch:
         self._arrays.add(array)
         self.jobs.keep(with_array(asked, array, count))
         nodes = counted(asked.wish.nodes, "node")
-        return f"submitted {counted(count, 'job')} of {nodes}, one for each block: {array}"
+        each = "one for each block" if self.scheduler.chains else "for the next block"
+        return f"submitted {counted(count, 'job')} of {nodes}, {each}: {array}"
 
     def _see(self, last: Element | None) -> str:
         return f"see {self.jobs.log(last.identity) if last else self.jobs.path}"

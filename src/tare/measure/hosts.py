@@ -15,7 +15,7 @@ from tare.environments.ssh import work_time_s
 from tare.environments.ssh.connection import HERE, Far
 from tare.environments.ssh.shared import kept, opened
 from tare.errors import HostError, NodeError
-from tare.host import slurm
+from tare.host import job_nodes, slurm
 from tare.host.paths import state_directory
 from tare.host.privileges import ordinary_user
 from tare.measure.at_once import at_once
@@ -26,6 +26,8 @@ from tare.records import NATIVE, Environment, NamedHost, OptionValue, Trial
 
 _STATE_ON_NODES = "/var/lib/tare/slurm"
 """Where root's part of Tare on a node of a Slurm job keeps its things, apart from a runner's on the same host."""
+_STATE_IN_JOBS = "/var/lib/tare/job"
+"""The same, in a job of another scheduler."""
 _NODES_OWN = "/tmp"  # noqa: S108 - any user may keep files there; Tare checks whose the folder in it is
 """The folder of a node for a user's part: homes are often the same on all nodes, and cannot hold overlays or locks."""
 
@@ -42,7 +44,7 @@ class ReachedHost:
     """As ``host.facts.host_facts`` gives them there."""
     interfaces: tuple[ipaddress.IPv4Interface, ...]
     node: str | None = None
-    """The node of the Slurm allocation that it is now; ``None``: the campaign names it itself."""
+    """The node of the scheduler's job that it is now; ``None``: the campaign names it itself."""
 
     @property
     def real_name(self) -> str:
@@ -50,10 +52,14 @@ class ReachedHost:
         return self.node or self.host.name
 
     @property
+    def _kind_of_node(self) -> str:
+        return "Slurm node" if self.host.slurm is not None else "node of the job"
+
+    @property
     def described(self) -> Mapping[str, str]:
         """The facts for the journal, with which machine it is, what nodes there may use, and where they are reached."""
         return {
-            **({} if self.node is None else {"Slurm node": self.node}),
+            **({} if self.node is None else {self._kind_of_node: self.node}),
             **self.facts,
             "usable processors": f"{len(self.processors)} ({', '.join(map(str, self.processors))})",
             "addresses": ", ".join(map(str, self.interfaces)) or "none",
@@ -108,7 +114,7 @@ def _reached(host: NamedHost) -> ReachedHost | NodeError:
         memory_byte=said["memory_byte"],
         facts=said["facts"],
         interfaces=interfaces,
-        node=None if host.slurm is None else far.host,
+        node=_node_of(host),
     )
 
 
@@ -169,6 +175,8 @@ def _options(host: NamedHost) -> dict[str, OptionValue]:
     """Those of the technology; a host that may be this one keeps what is carried there beside its own state."""
     if host.slurm is not None:
         return _of_slurm(host, host.slurm)
+    if host.scheduler is not None:
+        return _of_other(host, host.scheduler)
     state = host.state if host.state or host.address else str(state_directory() / "here")
     return {
         "host": host.address or HERE,
@@ -187,14 +195,36 @@ def _of_slurm(host: NamedHost, number: int) -> dict[str, OptionValue]:
             f"this result is over {number + 1} or more nodes, and job {job.job} has {len(job.nodes)}: "
             "ask salloc or sbatch for as many as it began with"
         )
-    usual = f"{_NODES_OWN}/tare-{os.geteuid()}" if ordinary_user() else _STATE_ON_NODES
+    return {"host": job.nodes[number], "job": job.job, **_alike(host, _STATE_ON_NODES)}
+
+
+def _of_other(host: NamedHost, scheduler: str) -> dict[str, OptionValue]:
+    """The node that has this host's number in the present job of a scheduler whose nodes ssh reaches."""
+    listed = job_nodes.nodes(scheduler)
+    if host.number >= len(listed):
+        raise HostError(
+            f"this result is over {host.number + 1} or more nodes, and this job of {scheduler} has {len(listed)}: "
+            "ask for as many as it began with"
+        )
+    node = listed[host.number]
     return {
-        "host": job.nodes[number],
-        "job": job.job,
-        "python": host.python,
-        "become": list(host.become),
-        "state": host.state or usual,
+        "host": HERE if job_nodes.is_here(node) else node,
+        "ssh_options": list(host.ssh_options),
+        **_alike(host, _STATE_IN_JOBS),
     }
+
+
+def _alike(host: NamedHost, roots: str) -> dict[str, OptionValue]:
+    """What every node of a job has; ``roots``: the state folder of root's part of Tare."""
+    usual = f"{_NODES_OWN}/tare-{os.geteuid()}" if ordinary_user() else roots
+    return {"python": host.python, "become": list(host.become), "state": host.state or usual}
+
+
+def _node_of(host: NamedHost) -> str | None:
+    """The name of the node that a job's host is now; ``None`` for any other host."""
+    if host.slurm is not None:
+        return slurm.allocation().nodes[host.slurm]
+    return None if host.scheduler is None else job_nodes.nodes(host.scheduler)[host.number]
 
 
 def _written(value: OptionValue) -> str:

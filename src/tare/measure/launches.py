@@ -34,15 +34,10 @@ def require_launcher(launcher: MpiLauncher, user: User | None) -> None:
     if launcher is MpiLauncher.TARE:
         return
     launcher_version(launcher)
-    if launcher is MpiLauncher.SRUN and (user is not None or ordinary_user()):
-        who = (
-            "who has root's number in an ordinary user's nodes"
-            if ordinary_user()
-            else f"and the commands run as {user}"
-        )
+    if launcher is MpiLauncher.SRUN and user is not None and not ordinary_user():
         raise InputError(
-            f"srun's PMIx serves only processes with the number of the user who called srun, {who}: run Tare as root "
-            'with user = "root", or take mpi_launcher = "mpirun" or "tare"'
+            "srun's PMIx serves only processes with the number of the user who called srun, and the commands run as "
+            f'{user}: run Tare as that user, or as root with user = "root", or take mpi_launcher = "mpirun" or "tare"'
         )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tare.environments.ssh import WayIn, beside
 from tare.host import slurm
+from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
 from tare.nodes.provider import TOOLS_DIRECTORY, Node
 from tare.records import MpiLauncher
@@ -83,8 +84,9 @@ def _told(place: WayIn, way_in: Sequence[str]) -> dict[str, str]:
 
 def _by_host(places: Sequence[WayIn], ways_in: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """For sh on every host: the way into the node that is there."""
+    who = {"TARE_AS_SELF": "yes"} if ordinary_user() else {}
     cases = [
-        f'{place.host}) {_assigned(_told(place, way_in))} exec {shlex.join(place.rank)} "$@" ;;'
+        f'{place.host}) {_assigned({**_told(place, way_in), **who})} exec {shlex.join(place.rank)} "$@" ;;'
         for place, way_in in zip(places, ways_in, strict=True)
     ]
     return ("/bin/sh", "-c", f"case $SLURMD_NODENAME in {' '.join(cases)} esac", "sh")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tare.environments.ssh import srun
+from tare.environments.ssh.allocated import node_count
 from tare.errors import InputError
 from tare.nodes.provider import Provider
 from tare.plan.blocks import StrictTable
@@ -25,6 +25,7 @@ Sizes = Callable[[Sequence[NamedHost]], Mapping[str, Host]]
 
 
 class _AnyHostTable(StrictTable):
+    ssh_options: list[str] = Field(default_factory=list)
     state: str | None = Field(default=None, pattern="^/")
     python: str = Field(default="python3", min_length=1)
     become: list[str] = Field(default_factory=list)
@@ -35,13 +36,12 @@ class HostTable(_AnyHostTable):
 
     name: Slug | None = None
     address: str | None = Field(default=None, min_length=1, pattern=r"^[^-\s]\S*$")
-    ssh_options: list[str] = Field(default_factory=list)
 
 
 class HostsTable(_AnyHostTable):
-    """``hosts``: the nodes of the Slurm allocation, which are not known when the file is written."""
+    """``hosts``: the nodes of a scheduler's job, which are not known when the file is written."""
 
-    of: Literal["slurm"]
+    of: Literal["slurm", "pbs", "lsf", "flux"]
     nodes: int | None = Field(default=None, ge=1, le=MOST_HOSTS)
     """How many a job will have; within one it is as many as it has."""
 
@@ -51,7 +51,7 @@ def hosts_of(
 ) -> list[NamedHost]:
     """Read the ``[[host]]`` tables, in the file's order, or ``hosts``; none of both: all nodes are on this host.
 
-    ``HostError`` if Slurm does not name the nodes of the allocation.
+    ``HostError`` if the scheduler does not name the nodes of the job.
     """
     if "hosts" in data:
         return _of_allocation(data, problems)
@@ -90,16 +90,24 @@ def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[Nam
         problems.append(Problem(("host",), "names hosts, and so does hosts; write one of them"))
     if table is None:
         return []
-    return [
-        NamedHost(
-            name=f"slurm-{number + 1}",
-            slurm=number,
-            state=table.state,
-            python=table.python,
-            become=tuple(table.become),
-        )
-        for number in range(srun.node_count() or table.nodes or _most_hosts(data))
-    ]
+    if table.of == "slurm" and table.ssh_options:
+        text = "are for hosts that ssh reaches, and srun reaches those of a Slurm job; leave them out"
+        problems.append(Problem(("hosts", "ssh_options"), text))
+    count = node_count(table.of) or table.nodes or _most_hosts(data)
+    return [_of_job(table, number) for number in range(count)]
+
+
+def _of_job(table: HostsTable, number: int) -> NamedHost:
+    alike = NamedHost(
+        name=f"{table.of}-{number + 1}",
+        ssh_options=tuple(table.ssh_options),
+        state=table.state,
+        python=table.python,
+        become=tuple(table.become),
+    )
+    if table.of == "slurm":
+        return replace(alike, slurm=number)
+    return replace(alike, scheduler=table.of, number=number)
 
 
 def _most_hosts(data: Mapping[str, Any]) -> int:

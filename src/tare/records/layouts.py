@@ -30,7 +30,11 @@ class NamedHost:
     become: tuple[str, ...] = ()
     """The prefix that makes a command there run as root."""
     slurm: int | None = None
-    """Its number among the nodes of the Slurm allocation, from 0; ``None``: the campaign itself names the host."""
+    """Its number among the nodes of the Slurm allocation, from 0; ``None``: it is none of these."""
+    scheduler: str | None = None
+    """Whose job it is a node of, where ssh reaches it: ``pbs``, ``lsf`` or ``flux``; ``None``: it is none of these."""
+    number: int = 0
+    """Its number among the nodes of that job, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,8 @@ from tare.untrusted import from_json
 
 _Kind = TypeVar("_Kind")
 _ELEMENTS = "element-"
+OWN_IDENTITY = "TARE_JOB"
+"""The variable with a job's identity, where the scheduler has no arrays to tell it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,11 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
+class _Numbers:
+    of: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class JobsFolder:
     """The files of a result's jobs."""
 
@@ -103,14 +110,27 @@ class JobsFolder:
         """Write a job's record in the place of its earlier one."""
         self.write(self.path / f"{_ELEMENTS}{element.identity}.json", json.dumps(encode(element), indent=1))
 
+    def numbers(self) -> dict[str, str]:
+        """Identity → the scheduler's own name of every job, where that is another one."""
+        return dict(_read(_Numbers, self._numbers).of) if self._numbers.is_file() else {}
+
+    def keep_number(self, identity: str, number: str) -> None:
+        """Add one to ``numbers``."""
+        self.write(
+            self._numbers, json.dumps(encode(_Numbers({**self.numbers(), identity: number})), indent=1)
+        )
+
     def write_script(self, argv: Sequence[str], directory: Path) -> None:
         """What the scheduler runs for each job: one command in this directory.
 
-        It takes the shell's place, so that the scheduler's request to stop reaches it.
+        It takes the shell's place, so that the scheduler's request to stop reaches it. Its arguments, if any, are the
+        job's identity and the file for what it prints; of several processes of such a job the first does the work.
         """
         lines = (
             "#!/bin/sh",
             "# One block of a campaign of Tare. All jobs of a result run the same command, which continues it.",
+            '[ $# = 0 ] || [ "${FLUX_TASK_RANK:-0}" = 0 ] || exit 0',
+            f'[ $# = 0 ] || {{ exec >>"$2" 2>&1 && export {OWN_IDENTITY}="$1"; }} || exit 3',
             f"cd {shlex.quote(str(directory))} || exit 3",
             f"exec {shlex.join(argv)}",
         )
@@ -129,6 +149,10 @@ class JobsFolder:
     def log(self, identity: str) -> Path:
         """What a job printed."""
         return self.path / f"{identity}.log"
+
+    @property
+    def _numbers(self) -> Path:
+        return self.path / "numbers.json"
 
     @property
     def _asked(self) -> Path:
@@ -152,5 +176,5 @@ def _read(kind: type[_Kind], path: Path) -> _Kind:
     except (OSError, ValueError) as error:
         raise JournalError(
             f"{path} cannot be read ({error}): Tare wrote it for the jobs of this result; restore it, or remove the "
-            "folder it is in once no job of this result is left (squeue --me)"
+            "folder it is in once no job of this result is left"
         ) from error

@@ -18,6 +18,8 @@ class Wish:
     account: str | None = None
     time_s: float | None = None
     """Time limit of one job; ``None``: the partition's own."""
+    processors: int | None = None
+    """Of each node, for a scheduler that has to be told; ``None``: whole nodes, whatever they have."""
 
 
 class JobPhase(StrEnum):
@@ -31,13 +33,17 @@ class JobPhase(StrEnum):
     LOST = "lost"
     """A node failed, or its time was out."""
 
+    @property
+    def is_over(self) -> bool:
+        return self not in {JobPhase.QUEUED, JobPhase.RUNNING}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedJob:
     """One element of an array, as the scheduler sees it now."""
 
     identity: str
-    """Such as ``"123_4"``."""
+    """Such as ``"123_4"``: of the array, and of the element in it."""
     phase: JobPhase
     reason: str | None = None
     """The scheduler's own word for why it waits or how it ended, such as ``"Priority"``."""
@@ -46,7 +52,7 @@ class QueuedJob:
 
     @property
     def lives(self) -> bool:
-        return self.phase in {JobPhase.QUEUED, JobPhase.RUNNING}
+        return not self.phase.is_over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,9 @@ class SilentError(Exception):
 
 class Scheduler(Protocol):
     """A scheduler's own commands."""
+
+    chains: bool
+    """Whether jobs that are submitted together wait for each other; if not, they are submitted one by one."""
 
     def submit(self, submission: Submission) -> str:
         """The identity of the array; ``HostError`` if the scheduler refuses it."""

@@ -46,6 +46,8 @@ _IS_NO_STATE = ("None", "N/A", "(null)", "")
 class Slurm:
     """The scheduler of this cluster."""
 
+    chains = True
+
     def __init__(self, limit_s: float = _COMMAND_LIMIT_S) -> None:
         """``limit_s``: how long an answer is waited for."""
         self._limit_s = limit_s

@@ -36,11 +36,6 @@ def argv(job: str, node: str, *, says_errors: bool) -> list[str]:
     return ["srun", *quiet, *_ALL_OF_THE_JOB, *_PLAIN, *way, _SHELL, "-c"]
 
 
-def node_count() -> int | None:
-    """How many nodes the job has in which Tare runs; ``None``: it runs in none. ``HostError`` if Slurm does not say."""
-    return len(slurm.allocation().nodes) if slurm.is_allocated() else None
-
-
 def _processors(node: str) -> list[str]:
     """All that the job has there: a task would be bound to fewer (--cpu-bind); nothing outside the job."""
     try:
