@@ -8,12 +8,18 @@ namespace tare::npb::lu {
 
 namespace {
 
-/// The places of two rows of points, each `along` points long; `first` and `second` are their places across.
+/// The places along an axis that messages carry. The reference's carry the given points of the boundary too.
+Share<int> carried(const Extent& extent, Messages messages) {
+    return messages == Messages::reference ? extent.with_boundary()
+                                           : Share<int>{.first = 0, .count = extent.count};
+}
+
+/// The places of two rows of points; `first` and `second` are their places across.
 template <typename Place>
-std::vector<std::size_t> rows(int first, int second, int along, const Place& place) {
+std::vector<std::size_t> rows(int first, int second, const Share<int>& along, const Place& place) {
     std::vector<std::size_t> found;
     for (const int across : {first, second}) {
-        for (int point = 0; point < along; ++point) {
+        for (int point = along.first; point < along.end(); ++point) {
             found.push_back(static_cast<std::size_t>(place(across, point)));
         }
     }
@@ -23,13 +29,13 @@ std::vector<std::size_t> rows(int first, int second, int along, const Place& pla
 }  // namespace
 
 Exchange::Exchange(const Part& part, const Layout& layout)
-    : part_{part}, pitch_{static_cast<std::size_t>(layout.pitch())} {
+    : part_{part}, pitch_{static_cast<std::size_t>(layout.pitch())}, planes_{carried(part.z, part.messages)} {
     const auto in_x = [&](int x, int y) { return layout.place(x, y); };
     const auto in_y = [&](int y, int x) { return layout.place(x, y); };
     const auto side = [&](int neighbour, int first_diagonal, std::vector<std::size_t> inner,
                           std::vector<std::size_t> outer) {
         const std::size_t numbers = neighbour == MPI_PROC_NULL ? 0 : inner.size() * quantities;
-        const std::vector<double> values(numbers * static_cast<std::size_t>(part.z.count));
+        const std::vector<double> values(numbers * static_cast<std::size_t>(planes_.count));
         return Side{.neighbour = neighbour,
                     .first_diagonal = first_diagonal,
                     .inner = std::move(inner),
@@ -37,16 +43,22 @@ Exchange::Exchange(const Part& part, const Layout& layout)
                     .to_send = values,
                     .received = values};
     };
-    const auto before = [&](const Extent& extent, int along, const auto& place) {
+    const auto points = [&](int neighbour, const Extent& along) {
+        return neighbour == MPI_PROC_NULL ? Share<int>{.first = 0, .count = along.count}
+                                          : carried(along, part.messages);
+    };
+    const auto before = [&](const Extent& extent, const Extent& all, const auto& place) {
+        const Share<int> along = points(extent.previous, all);
         return side(extent.previous, 0, rows(0, 1, along, place), rows(-1, -2, along, place));
     };
-    const auto after = [&](const Extent& extent, int along, const auto& place) {
+    const auto after = [&](const Extent& extent, const Extent& all, const auto& place) {
+        const Share<int> along = points(extent.next, all);
         const int end = extent.count;
         return side(extent.next, end - 1, rows(end - 1, end - 2, along, place),
                     rows(end, end + 1, along, place));
     };
-    sides_ = {before(part.x, part.y.count, in_x), after(part.x, part.y.count, in_x),
-              before(part.y, part.x.count, in_y), after(part.y, part.x.count, in_y)};
+    sides_ = {before(part.x, part.y, in_x), after(part.x, part.y, in_x), before(part.y, part.x, in_y),
+              after(part.y, part.x, in_y)};
 }
 
 std::span<double> Exchange::values(Field& field, int z, int quantity) const {
@@ -72,7 +84,10 @@ void Exchange::reflect(Field& field, int z, const Mesh& strip) const {
 }
 
 void Exchange::exchange(Field& field, Team& team) {
-    const auto planes = [&](int thread) { return team.part(thread, part_.z.count); };
+    const auto planes = [&](int thread) {
+        const Share<int> own = team.part(thread, planes_.count);
+        return Share<int>{.first = planes_.first + own.first, .count = own.count};
+    };
     receive();
     team.run([&](int thread) {
         const Share<int> own = team.part(thread, quantities);
@@ -126,7 +141,8 @@ void Exchange::for_numbers(Field& field, std::span<const std::size_t> places, st
                            const Share<int>& planes, const Copy& copy) const {
     const std::size_t of_plane = places.size() * quantities;
     for (int z = planes.first; z < planes.end() && !message.empty(); ++z) {
-        auto number = message.subspan(static_cast<std::size_t>(z) * of_plane, of_plane).begin();
+        auto number =
+            message.subspan(static_cast<std::size_t>(z - planes_.first) * of_plane, of_plane).begin();
         for (int m = 0; m < quantities; ++m) {
             const std::span<double> here = values(field, z, m);
             for (const std::size_t place : places) {

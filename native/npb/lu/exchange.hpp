@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "npb/common/share.hpp"
 #include "npb/common/team.hpp"
 #include "npb/lu/field.hpp"
 #include "npb/lu/layout.hpp"
@@ -38,7 +39,7 @@ class Exchange {
         /// The block's own points, nearest first, and the layers beyond in the same order.
         std::vector<std::size_t> inner{};
         std::vector<std::size_t> outer{};
-        /// [plane][quantity][point]; empty where there is no neighbour.
+        /// [plane][quantity][point], of `planes_`; empty where there is no neighbour.
         std::vector<double> to_send{};
         std::vector<double> received{};
     };
@@ -57,6 +58,8 @@ class Exchange {
 
     Part part_;
     std::size_t pitch_;
+    /// Those that messages carry.
+    Share<int> planes_;
     /// x before and after, y before and after.
     std::array<Side, 4> sides_;
     std::vector<MPI_Request> requests_;

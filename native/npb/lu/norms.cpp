@@ -67,6 +67,161 @@ double weight_of(const std::array<Side, 3>& box, const std::array<int, 3>& place
     return (at_end[0] ? y * z : 0) + (at_end[1] ? x * z : 0) + (at_end[2] ? x * y : 0);
 }
 
+/// Pressures at a block's points of a plane, [a][b], and at the next points after these.
+class Pressures {
+  public:
+    template <typename OfPoint>
+    Pressures(const Extent& a, const Extent& b, const OfPoint& of_point)
+        : a_{a.with_boundary()},
+          b_{b.with_boundary()},
+          values_(static_cast<std::size_t>(a_.count + 1) * static_cast<std::size_t>(b_.count + 1)) {
+        for (int i = a_.first; i < a_.end(); ++i) {
+            for (int j = b_.first; j < b_.end(); ++j) {
+                at(i, j) = of_point(i, j);
+            }
+        }
+    }
+
+    [[nodiscard]] double& at(int i, int j) {
+        const int index = (i - a_.first) * (b_.count + 1) + j - b_.first;
+        return values_[static_cast<std::size_t>(index)];
+    }
+    [[nodiscard]] const Share<int>& a() const { return a_; }
+    [[nodiscard]] const Share<int>& b() const { return b_; }
+
+  private:
+    Share<int> a_;
+    Share<int> b_;
+    std::vector<double> values_;
+};
+
+/// The surface integral with the reference's messages: each rank integrates over the cells that begin at its
+/// points, and gets the pressures at their ends from the blocks after its own.
+class SurfaceByCells {
+  public:
+    SurfaceByCells(const Field& field, const Part& part, const std::array<Side, 3>& box)
+        : field_{field}, part_{part}, box_{box} {}
+
+    [[nodiscard]] double integral() const {
+        const double sum = summed(across_z()) + summed(across_y()) + summed(across_x());
+        return sum * part_.spacing() * part_.spacing();
+    }
+
+  private:
+    [[nodiscard]] double summed(double here) const {
+        double sum = 0;
+        MPI_Allreduce(&here, &sum, 1, MPI_DOUBLE, MPI_SUM, part_.communicator);
+        return sum;
+    }
+
+    [[nodiscard]] double pressure(int x, int y, int z) const { return pressure_of(field_.point(x, y, z)); }
+
+    /// Both faces share their messages.
+    [[nodiscard]] double across_z() const {
+        const auto face = [&](int place) {
+            return Pressures{part_.x, part_.y,
+                             [&](int x, int y) { return pressure(x, y, place - part_.z.first); }};
+        };
+        std::array<Pressures, 2> faces{face(box_[2].first), face(box_[2].last)};
+        const Share<int>& x_points = faces[0].a();
+        const Share<int>& y_points = faces[0].b();
+        std::vector<double*> own;
+        std::vector<double*> next;
+        for (Pressures& pressures : faces) {
+            for (int x = x_points.first; x < x_points.end(); ++x) {
+                own.push_back(&pressures.at(x, y_points.first));
+                next.push_back(&pressures.at(x, y_points.end()));
+            }
+        }
+        from_next(part_.y, own, next);
+        own.clear();
+        next.clear();
+        // The reference's message has the corner before the block too, which no cell needs.
+        std::array<double, 2> unused{};
+        for (std::size_t number = 0; number < faces.size(); ++number) {
+            own.push_back(&unused.at(number));
+            next.push_back(&unused.at(number));
+            for (int y = y_points.first; y <= y_points.end(); ++y) {
+                own.push_back(&faces.at(number).at(x_points.first, y));
+                next.push_back(&faces.at(number).at(x_points.end(), y));
+            }
+        }
+        from_next(part_.x, own, next);
+        return cells(faces[0], part_.x, box_[0], part_.y, box_[1]) +
+               cells(faces[1], part_.x, box_[0], part_.y, box_[1]);
+    }
+
+    [[nodiscard]] double across_y() const {
+        return faces_across(part_.y, box_[1], part_.x, box_[0],
+                            [&](int x, int y, int z) { return pressure(x, y, z); });
+    }
+
+    [[nodiscard]] double across_x() const {
+        return faces_across(part_.x, box_[0], part_.y, box_[1],
+                            [&](int y, int x, int z) { return pressure(x, y, z); });
+    }
+
+    /// Those of two faces that the block has points of; `of_point` is called with the places along and across
+    /// the face, and z.
+    template <typename OfPoint>
+    [[nodiscard]] double faces_across(const Extent& across, const Side& ends, const Extent& along,
+                                      const Side& side, const OfPoint& of_point) const {
+        double sum = 0;
+        for (const int end : {ends.first, ends.last}) {
+            const int place = end - across.first;
+            if (across.with_boundary().has(place)) {
+                Pressures pressures{along, part_.z, [&](int i, int z) { return of_point(i, place, z); }};
+                std::vector<double*> own;
+                std::vector<double*> next;
+                for (int z = pressures.b().first; z < pressures.b().end(); ++z) {
+                    own.push_back(&pressures.at(pressures.a().first, z));
+                    next.push_back(&pressures.at(pressures.a().end(), z));
+                }
+                from_next(along, own, next);
+                sum += cells(pressures, along, side, part_.z, box_[2]);
+            }
+        }
+        return sum;
+    }
+
+    /// Sends values to the block before, and takes those that the block after sends.
+    void from_next(const Extent& extent, std::span<double* const> own, std::span<double* const> next) const {
+        std::vector<double> sent;
+        for (const double* value : own) {
+            sent.push_back(*value);
+        }
+        std::vector<double> received(next.size());
+        MPI_Sendrecv(sent.data(), static_cast<int>(sent.size()), MPI_DOUBLE, extent.previous, 0,
+                     received.data(), static_cast<int>(received.size()), MPI_DOUBLE, extent.next, 0,
+                     part_.communicator, MPI_STATUS_IGNORE);
+        for (std::size_t number = 0; number < next.size(); ++number) {
+            *next[number] = received[number];
+        }
+    }
+
+    /// The mean pressures of the cells inside the box that begin at the block's points.
+    [[nodiscard]] static double cells(Pressures& pressures, const Extent& a, const Side& a_side,
+                                      const Extent& b, const Side& b_side) {
+        const auto is_inside = [](const Extent& extent, const Side& side, int point) {
+            return side.has(extent.first + point) && side.has(extent.first + point + 1);
+        };
+        double sum = 0;
+        for (int i = pressures.a().first; i < pressures.a().end(); ++i) {
+            for (int j = pressures.b().first; j < pressures.b().end(); ++j) {
+                if (is_inside(a, a_side, i) && is_inside(b, b_side, j)) {
+                    sum += pressures.at(i, j) + pressures.at(i + 1, j) + pressures.at(i, j + 1) +
+                           pressures.at(i + 1, j + 1);
+                }
+            }
+        }
+        return sum / 4;
+    }
+
+    const Field& field_;
+    const Part& part_;
+    const std::array<Side, 3>& box_;
+};
+
 /// From the sums of squares of each rank's planes.
 Norms root_mean(const std::vector<Norms>& squares_of_planes, const Part& part) {
     Norms squares{};
@@ -120,6 +275,9 @@ Norms error_norms(const Field& field, const Part& part, Team& team) {
 double surface_integral(const Field& field, const Part& part, Team& team) {
     const int last = part.edge - 2;
     const std::array<Side, 3> box{{{1, last}, {1, last - 1}, {2, last}}};
+    if (part.messages == Messages::reference) {
+        return SurfaceByCells{field, part, box}.integral();
+    }
     const auto pressures = [&](int z) {
         double found = 0;
         for_each_point(part, [&](int x, int y) {

@@ -56,7 +56,7 @@ GroupField& Ssor::residual() {
     return change_;
 }
 
-void Ssor::step() {
+void Ssor::sweep() {
     upwards_.restart();
     downwards_.restart();
     team_.run([&](int thread) {
@@ -65,6 +65,9 @@ void Ssor::step() {
     });
     upwards_.relay.finish();
     downwards_.relay.finish();
+}
+
+void Ssor::exchange() {
     times_.time(Work::exchange, [&] { exchange_.exchange(field_, team_); });
 }
 

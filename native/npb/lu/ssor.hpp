@@ -42,8 +42,16 @@ class Ssor {
     /// Makes the exact solution steady, and leaves it in the field. There is no forcing before.
     void set_forcing();
     void set_field(Point (*value)(double x, double y, double z));
-    void step();
+    void step() {
+        sweep();
+        exchange();
+    }
+    // The two parts of a step:
+    void sweep();
+    void exchange();
 
+    /// The last sweeps' intermediate solution, v of (D + L) v = time_step * residual.
+    [[nodiscard]] GroupField& lower_solution() { return change_; }
     /// The field's residual, until the next step.
     [[nodiscard]] GroupField& residual();
 
