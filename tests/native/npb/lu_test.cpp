@@ -27,6 +27,8 @@ using lu::tests::combined;
 using lu::tests::cube;
 using lu::tests::group_point;
 using lu::tests::largest;
+using lu::tests::varied_flow;
+using tare::npb::Messages;
 using tare::npb::runnable;
 using tare::npb::Simd;
 using tare::npb::Team;
@@ -172,6 +174,40 @@ TEST_CASE("LU's blocks cover the grid, as square as their number permits; too na
         tare::npb::WrongUse);
 }
 
+TEST_CASE(
+    "with the reference's messages LU's blocks share all points, along x among more ranks than along y") {
+    const auto block = [](int rank, int ranks) {
+        return lu::part_of({.communicator = MPI_COMM_SELF, .rank = rank, .ranks = ranks}, 33,
+                           Messages::reference);
+    };
+    const Part first = block(0, 8);
+    CHECK(first.x.first == 1);
+    CHECK(first.x.count == 8);
+    CHECK(first.x.next == 1);
+    CHECK(first.y.count == 16);
+    CHECK(first.y.next == 4);
+    const Part last = block(7, 8);
+    CHECK(last.x.first == 25);
+    CHECK(last.x.count == 7);
+    CHECK(last.x.previous == 6);
+    CHECK(last.y.first == 17);
+    CHECK(last.y.count == 15);
+    CHECK(last.y.previous == 3);
+    CHECK_THROWS_AS(static_cast<void>(block(0, 3)), tare::npb::WrongUse);
+    CHECK_THROWS_AS(static_cast<void>(block(0, 10)), tare::npb::WrongUse);
+}
+
+TEST_CASE("the surface integral by cells, for the reference's messages, is that by points") {
+    Part part = cube(10);
+    const Layout layout{part.x.count, part.y.count};
+    Field field{part, layout};
+    Team team{1};
+    field.set(varied_flow, team);
+    const double by_points = lu::surface_integral(field, part, team);
+    part.messages = Messages::reference;
+    CHECK(lu::surface_integral(field, part, team) == doctest::Approx(by_points).epsilon(1e-13));
+}
+
 TEST_CASE("the surface integral of a constant pressure is that pressure times the box's surface") {
     const int edge = 10;
     const Part part = cube(edge);
@@ -198,9 +234,12 @@ TEST_CASE("LU's class S gives the published answer with every vector width") {
     for (const Simd simd : runnable()) {
         tare::npb::Arguments arguments;
         arguments.simd = simd;
-        const tare::npb::Outcome outcome = lu::kernel.run(arguments, World::of(MPI_COMM_SELF));
-        CHECK(tare::npb::verdict(outcome.checks) == tare::npb::Verification::successful);
-        CHECK(outcome.iterations == 50);
-        CHECK(outcome.million_operations == doctest::Approx(102.2984).epsilon(1e-6));
+        for (const Messages messages : {Messages::own, Messages::reference}) {
+            arguments.messages = messages;
+            const tare::npb::Outcome outcome = lu::kernel.run(arguments, World::of(MPI_COMM_SELF));
+            CHECK(tare::npb::verdict(outcome.checks) == tare::npb::Verification::successful);
+            CHECK(outcome.iterations == 50);
+            CHECK(outcome.million_operations == doctest::Approx(102.2984).epsilon(1e-6));
+        }
     }
 }
