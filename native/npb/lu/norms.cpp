@@ -14,22 +14,22 @@ namespace {
 
 /// What `of_plane(z)` gives of each of the block's planes, made by all threads.
 template <typename OfPlane>
-auto of_planes(const Part& part, Team& team, const OfPlane& of_plane) {
-    std::vector<decltype(of_plane(0))> found(static_cast<std::size_t>(part.z.count));
+auto of_planes(const Block& block, Team& team, const OfPlane& of_plane) {
+    std::vector<decltype(of_plane(0))> planes(static_cast<std::size_t>(block.z.count));
     team.run([&](int thread) {
-        const Share<int> own = team.part(thread, part.z.count);
+        const Share<int> own = team.part(thread, block.z.count);
         for (int z = own.first; z < own.end(); ++z) {
-            found[static_cast<std::size_t>(z)] = of_plane(z);
+            planes[static_cast<std::size_t>(z)] = of_plane(z);
         }
     });
-    return found;
+    return planes;
 }
 
 /// Calls `visit(x, y)` for each point of a plane.
 template <typename Visit>
-void for_each_point(const Part& part, const Visit& visit) {
-    for (int y = 0; y < part.y.count; ++y) {
-        for (int x = 0; x < part.x.count; ++x) {
+void for_each_point(const Block& block, const Visit& visit) {
+    for (int y = 0; y < block.y.count; ++y) {
+        for (int x = 0; x < block.x.count; ++x) {
             visit(x, y);
         }
     }
@@ -41,27 +41,27 @@ double pressure_of(const Point& point) {
     return flow::pressure_factor * (energy - squares / (2 * density));
 }
 
-/// The box's extent along an axis, in places of the whole cube.
+/// The box's extent along an axis, in coordinates of the whole cube.
 struct Side {
     int first;
     int last;
 
-    [[nodiscard]] bool has(int place) const { return place >= first && place <= last; }
-    [[nodiscard]] bool ends_at(int place) const { return place == first || place == last; }
+    [[nodiscard]] bool has(int point) const { return point >= first && point <= last; }
+    [[nodiscard]] bool ends_at(int point) const { return point == first || point == last; }
     /// The trapezoid rule's weight: of a cell's edge half as much as inside.
-    [[nodiscard]] double weight(int place) const { return ends_at(place) ? 1.0 / 2 : 1.0; }
+    [[nodiscard]] double weight(int point) const { return ends_at(point) ? 1.0 / 2 : 1.0; }
 };
 
 /// A point's weight in the faces across each axis, as often as it lies in one.
-double weight_of(const std::array<Side, 3>& box, const std::array<int, 3>& place) {
+double weight_of(const std::array<Side, 3>& box, const std::array<int, 3>& point) {
     std::array<double, 3> weight{};
     std::array<bool, 3> at_end{};
     for (std::size_t axis = 0; axis < box.size(); ++axis) {
-        if (!box.at(axis).has(place.at(axis))) {
+        if (!box.at(axis).has(point.at(axis))) {
             return 0;
         }
-        weight.at(axis) = box.at(axis).weight(place.at(axis));
-        at_end.at(axis) = box.at(axis).ends_at(place.at(axis));
+        weight.at(axis) = box.at(axis).weight(point.at(axis));
+        at_end.at(axis) = box.at(axis).ends_at(point.at(axis));
     }
     const auto& [x, y, z] = weight;
     return (at_end[0] ? y * z : 0) + (at_end[1] ? x * z : 0) + (at_end[2] ? x * y : 0);
@@ -99,18 +99,18 @@ class Pressures {
 /// points, and gets the pressures at their ends from the blocks after its own.
 class SurfaceByCells {
   public:
-    SurfaceByCells(const Field& field, const Part& part, const std::array<Side, 3>& box)
-        : field_{field}, part_{part}, box_{box} {}
+    SurfaceByCells(const Field& field, const Block& block, const std::array<Side, 3>& box)
+        : field_{field}, block_{block}, box_{box} {}
 
     [[nodiscard]] double integral() const {
         const double sum = summed(across_z()) + summed(across_y()) + summed(across_x());
-        return sum * part_.spacing() * part_.spacing();
+        return sum * block_.spacing() * block_.spacing();
     }
 
   private:
     [[nodiscard]] double summed(double here) const {
         double sum = 0;
-        MPI_Allreduce(&here, &sum, 1, MPI_DOUBLE, MPI_SUM, part_.communicator);
+        MPI_Allreduce(&here, &sum, 1, MPI_DOUBLE, MPI_SUM, block_.communicator);
         return sum;
     }
 
@@ -118,9 +118,9 @@ class SurfaceByCells {
 
     /// Both faces share their messages.
     [[nodiscard]] double across_z() const {
-        const auto face = [&](int place) {
-            return Pressures{part_.x, part_.y,
-                             [&](int x, int y) { return pressure(x, y, place - part_.z.first); }};
+        const auto face = [&](int end) {
+            return Pressures{block_.x, block_.y,
+                             [&](int x, int y) { return pressure(x, y, end - block_.z.first); }};
         };
         std::array<Pressures, 2> faces{face(box_[2].first), face(box_[2].last)};
         const Share<int>& x_points = faces[0].a();
@@ -133,7 +133,7 @@ class SurfaceByCells {
                 next.push_back(&pressures.at(x, y_points.end()));
             }
         }
-        from_next(part_.y, own, next);
+        from_next(block_.y, own, next);
         own.clear();
         next.clear();
         // The reference's message has the corner before the block too, which no cell needs.
@@ -146,31 +146,31 @@ class SurfaceByCells {
                 next.push_back(&faces.at(number).at(x_points.end(), y));
             }
         }
-        from_next(part_.x, own, next);
-        return cells(faces[0], part_.x, box_[0], part_.y, box_[1]) +
-               cells(faces[1], part_.x, box_[0], part_.y, box_[1]);
+        from_next(block_.x, own, next);
+        return cells(faces[0], block_.x, box_[0], block_.y, box_[1]) +
+               cells(faces[1], block_.x, box_[0], block_.y, box_[1]);
     }
 
     [[nodiscard]] double across_y() const {
-        return faces_across(part_.y, box_[1], part_.x, box_[0],
+        return faces_across(block_.y, box_[1], block_.x, box_[0],
                             [&](int x, int y, int z) { return pressure(x, y, z); });
     }
 
     [[nodiscard]] double across_x() const {
-        return faces_across(part_.x, box_[0], part_.y, box_[1],
+        return faces_across(block_.x, box_[0], block_.y, box_[1],
                             [&](int y, int x, int z) { return pressure(x, y, z); });
     }
 
-    /// Those of two faces that the block has points of; `of_point` is called with the places along and across
+    /// Those of two faces that the block has points of; `of_point` is called with the points along and across
     /// the face, and z.
     template <typename OfPoint>
     [[nodiscard]] double faces_across(const Extent& across, const Side& ends, const Extent& along,
                                       const Side& side, const OfPoint& of_point) const {
         double sum = 0;
         for (const int end : {ends.first, ends.last}) {
-            const int place = end - across.first;
-            if (across.with_boundary().has(place)) {
-                Pressures pressures{along, part_.z, [&](int i, int z) { return of_point(i, place, z); }};
+            const int point = end - across.first;
+            if (across.with_boundary().has(point)) {
+                Pressures pressures{along, block_.z, [&](int i, int z) { return of_point(i, point, z); }};
                 std::vector<double*> own;
                 std::vector<double*> next;
                 for (int z = pressures.b().first; z < pressures.b().end(); ++z) {
@@ -178,7 +178,7 @@ class SurfaceByCells {
                     next.push_back(&pressures.at(pressures.a().end(), z));
                 }
                 from_next(along, own, next);
-                sum += cells(pressures, along, side, part_.z, box_[2]);
+                sum += cells(pressures, along, side, block_.z, box_[2]);
             }
         }
         return sum;
@@ -193,7 +193,7 @@ class SurfaceByCells {
         std::vector<double> received(next.size());
         MPI_Sendrecv(sent.data(), static_cast<int>(sent.size()), MPI_DOUBLE, extent.previous, 0,
                      received.data(), static_cast<int>(received.size()), MPI_DOUBLE, extent.next, 0,
-                     part_.communicator, MPI_STATUS_IGNORE);
+                     block_.communicator, MPI_STATUS_IGNORE);
         for (std::size_t number = 0; number < next.size(); ++number) {
             *next[number] = received[number];
         }
@@ -218,81 +218,81 @@ class SurfaceByCells {
     }
 
     const Field& field_;
-    const Part& part_;
+    const Block& block_;
     const std::array<Side, 3>& box_;
 };
 
 /// From the sums of squares of each rank's planes.
-Norms root_mean(const std::vector<Norms>& squares_of_planes, const Part& part) {
+Norms root_mean(const std::vector<Norms>& squares_of_planes, const Block& block) {
     Norms squares{};
     for (const Norms& of_plane : squares_of_planes) {
         std::ranges::transform(squares, of_plane, squares.begin(), std::plus{});
     }
     Norms norms{};
-    MPI_Allreduce(squares.data(), norms.data(), quantities, MPI_DOUBLE, MPI_SUM, part.communicator);
+    MPI_Allreduce(squares.data(), norms.data(), quantities, MPI_DOUBLE, MPI_SUM, block.communicator);
     for (double& norm : norms) {
-        norm = std::sqrt(norm / std::pow(part.edge - 2, 3));
+        norm = std::sqrt(norm / std::pow(block.edge - 2, 3));
     }
     return norms;
 }
 
-/// Of a place of the block, from 0 to 1.
-double coordinate(const Part& part, const Extent& extent, int place) {
-    return static_cast<double>(extent.first + place) / (part.edge - 1);
+/// Of a point of the block, from 0 to 1.
+double coordinate(const Block& block, const Extent& extent, int point) {
+    return static_cast<double>(extent.first + point) / (block.edge - 1);
 }
 
 }  // namespace
 
-Norms residual_norms(GroupField& residual, const Part& part, Team& team) {
+Norms residual_norms(GroupField& residual, const Block& block, Team& team) {
     const auto squares = [&](int z) {
-        Norms found{};
+        Norms sums{};
         const std::span<const double> plane = residual.plane(z);
         for (std::size_t index = 0; index < plane.size(); ++index) {
-            found.at(index / group % quantities) += plane[index] * plane[index];
+            sums.at(index / group % quantities) += plane[index] * plane[index];
         }
-        return found;
+        return sums;
     };
-    return root_mean(of_planes(part, team, squares), part);
+    return root_mean(of_planes(block, team, squares), block);
 }
 
-Norms error_norms(const Field& field, const Part& part, Team& team) {
+Norms error_norms(const Field& field, const Block& block, Team& team) {
     const auto squares = [&](int z) {
-        Norms found{};
-        for_each_point(part, [&](int x, int y) {
+        Norms sums{};
+        for_each_point(block, [&](int x, int y) {
             const Point here = field.point(x, y, z);
-            const Point exact = flow::exact(coordinate(part, part.x, x), coordinate(part, part.y, y),
-                                            coordinate(part, part.z, z));
+            const Point exact = flow::exact(coordinate(block, block.x, x), coordinate(block, block.y, y),
+                                            coordinate(block, block.z, z));
             for (std::size_t m = 0; m < here.size(); ++m) {
                 const double error = exact.at(m) - here.at(m);
-                found.at(m) += error * error;
+                sums.at(m) += error * error;
             }
         });
-        return found;
+        return sums;
     };
-    return root_mean(of_planes(part, team, squares), part);
+    return root_mean(of_planes(block, team, squares), block);
 }
 
-double surface_integral(const Field& field, const Part& part, Team& team) {
-    const int last = part.edge - 2;
+double surface_integral(const Field& field, const Block& block, Team& team) {
+    const int last = block.edge - 2;
     const std::array<Side, 3> box{{{1, last}, {1, last - 1}, {2, last}}};
-    if (part.messages == Messages::reference) {
-        return SurfaceByCells{field, part, box}.integral();
+    if (block.messages == Messages::reference) {
+        return SurfaceByCells{field, block, box}.integral();
     }
     const auto pressures = [&](int z) {
-        double found = 0;
-        for_each_point(part, [&](int x, int y) {
-            const double weight = weight_of(box, {part.x.first + x, part.y.first + y, part.z.first + z});
+        double sum = 0;
+        for_each_point(block, [&](int x, int y) {
+            const double weight = weight_of(box, {block.x.first + x, block.y.first + y, block.z.first + z});
             if (weight > 0) {
-                found += weight * pressure_of(field.point(x, y, z));
+                sum += weight * pressure_of(field.point(x, y, z));
             }
         });
-        return found;
+        return sum;
     };
-    const std::vector<double> planes = of_planes(part, team, pressures);
+    const std::vector<double> planes = of_planes(block, team, pressures);
     const double here = std::accumulate(planes.begin(), planes.end(), 0.0);
     double sum = 0;
-    MPI_Allreduce(&here, &sum, 1, MPI_DOUBLE, MPI_SUM, part.communicator);
-    return sum * part.spacing() * part.spacing();
+    MPI_Allreduce(&here, &sum, 1, MPI_DOUBLE, MPI_SUM, block.communicator);
+    return sum * block.spacing() * block.spacing();
 }
 
 }  // namespace tare::npb::lu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npb/lu/exchange.hpp"
+#include "npb/lu/halo.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,30 +8,32 @@ namespace tare::npb::lu {
 
 namespace {
 
-/// The places along an axis that messages carry. The reference's carry the given points of the boundary too.
+/// The points along an axis that messages carry. The reference's carry the given points of the boundary too.
 Share<int> carried(const Extent& extent, Messages messages) {
     return messages == Messages::reference ? extent.with_boundary()
                                            : Share<int>{.first = 0, .count = extent.count};
 }
 
-/// The places of two rows of points; `first` and `second` are their places across.
-template <typename Place>
-std::vector<std::size_t> rows(int first, int second, const Share<int>& along, const Place& place) {
-    std::vector<std::size_t> found;
+/// The offsets of two rows of points; `first` and `second` are their coordinates across.
+template <typename Offset>
+std::vector<std::size_t> rows(int first, int second, const Share<int>& along, const Offset& offset) {
+    std::vector<std::size_t> offsets;
     for (const int across : {first, second}) {
         for (int point = along.first; point < along.end(); ++point) {
-            found.push_back(static_cast<std::size_t>(place(across, point)));
+            offsets.push_back(static_cast<std::size_t>(offset(across, point)));
         }
     }
-    return found;
+    return offsets;
 }
 
 }  // namespace
 
-Exchange::Exchange(const Part& part, const Layout& layout)
-    : part_{part}, pitch_{static_cast<std::size_t>(layout.pitch())}, planes_{carried(part.z, part.messages)} {
-    const auto in_x = [&](int x, int y) { return layout.place(x, y); };
-    const auto in_y = [&](int y, int x) { return layout.place(x, y); };
+Halo::Halo(const Block& block, const Layout& layout)
+    : block_{block},
+      pitch_{static_cast<std::size_t>(layout.pitch())},
+      planes_{carried(block.z, block.messages)} {
+    const auto in_x = [&](int x, int y) { return layout.offset(x, y); };
+    const auto in_y = [&](int y, int x) { return layout.offset(x, y); };
     const auto side = [&](int neighbour, int first_diagonal, std::vector<std::size_t> inner,
                           std::vector<std::size_t> outer) {
         const std::size_t numbers = neighbour == MPI_PROC_NULL ? 0 : inner.size() * quantities;
@@ -45,34 +47,34 @@ Exchange::Exchange(const Part& part, const Layout& layout)
     };
     const auto points = [&](int neighbour, const Extent& along) {
         return neighbour == MPI_PROC_NULL ? Share<int>{.first = 0, .count = along.count}
-                                          : carried(along, part.messages);
+                                          : carried(along, block.messages);
     };
-    const auto before = [&](const Extent& extent, const Extent& all, const auto& place) {
+    const auto before = [&](const Extent& extent, const Extent& all, const auto& offset) {
         const Share<int> along = points(extent.previous, all);
-        return side(extent.previous, 0, rows(0, 1, along, place), rows(-1, -2, along, place));
+        return side(extent.previous, 0, rows(0, 1, along, offset), rows(-1, -2, along, offset));
     };
-    const auto after = [&](const Extent& extent, const Extent& all, const auto& place) {
+    const auto after = [&](const Extent& extent, const Extent& all, const auto& offset) {
         const Share<int> along = points(extent.next, all);
         const int end = extent.count;
-        return side(extent.next, end - 1, rows(end - 1, end - 2, along, place),
-                    rows(end, end + 1, along, place));
+        return side(extent.next, end - 1, rows(end - 1, end - 2, along, offset),
+                    rows(end, end + 1, along, offset));
     };
-    sides_ = {before(part.x, part.y, in_x), after(part.x, part.y, in_x), before(part.y, part.x, in_y),
-              after(part.y, part.x, in_y)};
+    sides_ = {before(block.x, block.y, in_x), after(block.x, block.y, in_x), before(block.y, block.x, in_y),
+              after(block.y, block.x, in_y)};
 }
 
-std::span<double> Exchange::values(Field& field, int z, int quantity) const {
+std::span<double> Halo::values(Field& field, int z, int quantity) const {
     return std::span{field.plane(z), pitch_ * quantities}.subspan(static_cast<std::size_t>(quantity) *
                                                                   pitch_);
 }
 
-void Exchange::reflect(Field& field, int z, const Mesh& strip) const {
+void Halo::reflect(Field& field, int z, const Mesh& pencil) const {
     for (const Side& side : sides_) {
         if (side.neighbour != MPI_PROC_NULL) {
             continue;
         }
-        const std::size_t along = side.inner.size() / reach;
-        const Points points = strip.points_of_row(side.first_diagonal, static_cast<int>(along));
+        const std::size_t along = side.inner.size() / halo_width;
+        const Points points = pencil.points_of_row(side.first_diagonal, static_cast<int>(along));
         for (int m = 0; m < quantities; ++m) {
             const std::span<double> plane = values(field, z, m);
             for (auto point = static_cast<std::size_t>(points.first);
@@ -83,7 +85,7 @@ void Exchange::reflect(Field& field, int z, const Mesh& strip) const {
     }
 }
 
-void Exchange::exchange(Field& field, Team& team) {
+void Halo::exchange(Field& field, Team& team) {
     const auto planes = [&](int thread) {
         const Share<int> own = team.part(thread, planes_.count);
         return Share<int>{.first = planes_.first + own.first, .count = own.count};
@@ -101,35 +103,35 @@ void Exchange::exchange(Field& field, Team& team) {
     team.run([&](int thread) { unpack(field, planes(thread)); });
 }
 
-void Exchange::reflect_ends(Field& field, int quantity) const {
-    const int last = part_.z.count - 1;
+void Halo::reflect_ends(Field& field, int quantity) const {
+    const int last = block_.z.count - 1;
     const auto plane = [&](int z) { return values(field, z, quantity).first(pitch_); };
-    std::ranges::transform(plane(0), plane(-reach).begin(), std::negate{});
-    std::ranges::transform(plane(last), plane(last + reach).begin(), std::negate{});
+    std::ranges::transform(plane(0), plane(-halo_width).begin(), std::negate{});
+    std::ranges::transform(plane(last), plane(last + halo_width).begin(), std::negate{});
 }
 
-void Exchange::receive() {
+void Halo::receive() {
     requests_.clear();
     for (Side& side : sides_) {
         MPI_Irecv(side.received.data(), static_cast<int>(side.received.size()), MPI_DOUBLE, side.neighbour, 0,
-                  part_.communicator, &requests_.emplace_back(MPI_REQUEST_NULL));
+                  block_.communicator, &requests_.emplace_back(MPI_REQUEST_NULL));
     }
 }
 
-void Exchange::pack(Field& field, const Share<int>& planes) {
+void Halo::pack(Field& field, const Share<int>& planes) {
     for (Side& side : sides_) {
         for_numbers(field, side.inner, side.to_send, planes, [](double& here, double& sent) { sent = here; });
     }
 }
 
-void Exchange::send() {
+void Halo::send() {
     for (Side& side : sides_) {
         MPI_Isend(side.to_send.data(), static_cast<int>(side.to_send.size()), MPI_DOUBLE, side.neighbour, 0,
-                  part_.communicator, &requests_.emplace_back(MPI_REQUEST_NULL));
+                  block_.communicator, &requests_.emplace_back(MPI_REQUEST_NULL));
     }
 }
 
-void Exchange::unpack(Field& field, const Share<int>& planes) {
+void Halo::unpack(Field& field, const Share<int>& planes) {
     for (Side& side : sides_) {
         for_numbers(field, side.outer, side.received, planes,
                     [](double& here, double& received) { here = received; });
@@ -137,16 +139,16 @@ void Exchange::unpack(Field& field, const Share<int>& planes) {
 }
 
 template <typename Copy>
-void Exchange::for_numbers(Field& field, std::span<const std::size_t> places, std::span<double> message,
-                           const Share<int>& planes, const Copy& copy) const {
-    const std::size_t of_plane = places.size() * quantities;
+void Halo::for_numbers(Field& field, std::span<const std::size_t> offsets, std::span<double> message,
+                       const Share<int>& planes, const Copy& copy) const {
+    const std::size_t of_plane = offsets.size() * quantities;
     for (int z = planes.first; z < planes.end() && !message.empty(); ++z) {
         auto number =
             message.subspan(static_cast<std::size_t>(z - planes_.first) * of_plane, of_plane).begin();
         for (int m = 0; m < quantities; ++m) {
             const std::span<double> here = values(field, z, m);
-            for (const std::size_t place : places) {
-                copy(here[place], *number++);
+            for (const std::size_t offset : offsets) {
+                copy(here[offset], *number++);
             }
         }
     }
