@@ -32,35 +32,24 @@ Halo::Halo(const Block& block, const Layout& layout)
     : block_{block},
       pitch_{static_cast<std::size_t>(layout.pitch())},
       planes_{carried(block.z, block.messages)} {
+    const auto planes = static_cast<std::size_t>(planes_.count);
     const auto in_x = [&](int x, int y) { return layout.offset(x, y); };
     const auto in_y = [&](int y, int x) { return layout.offset(x, y); };
-    const auto side = [&](int neighbour, int first_diagonal, std::vector<std::size_t> inner,
-                          std::vector<std::size_t> outer) {
-        const std::size_t numbers = neighbour == MPI_PROC_NULL ? 0 : inner.size() * quantities;
-        const std::vector<double> values(numbers * static_cast<std::size_t>(planes_.count));
-        return Side{.neighbour = neighbour,
-                    .first_diagonal = first_diagonal,
-                    .inner = std::move(inner),
-                    .outer = std::move(outer),
-                    .to_send = values,
-                    .received = values};
+    const auto side = [&](int neighbour, int first, int outward, const Extent& along, const auto& offset) {
+        const bool is_boundary = neighbour == MPI_PROC_NULL;
+        const Share<int> points = carried(along, is_boundary ? Messages::own : block.messages);
+        Side made{.neighbour = neighbour,
+                  .first_diagonal = first,
+                  .inner = rows(first, first - outward, points, offset),
+                  .outer = rows(first + outward, first + 2 * outward, points, offset)};
+        made.to_send.resize(is_boundary ? 0 : made.inner.size() * quantities * planes);
+        made.received.resize(made.to_send.size());
+        return made;
     };
-    const auto points = [&](int neighbour, const Extent& along) {
-        return neighbour == MPI_PROC_NULL ? Share<int>{.first = 0, .count = along.count}
-                                          : carried(along, block.messages);
-    };
-    const auto before = [&](const Extent& extent, const Extent& all, const auto& offset) {
-        const Share<int> along = points(extent.previous, all);
-        return side(extent.previous, 0, rows(0, 1, along, offset), rows(-1, -2, along, offset));
-    };
-    const auto after = [&](const Extent& extent, const Extent& all, const auto& offset) {
-        const Share<int> along = points(extent.next, all);
-        const int end = extent.count;
-        return side(extent.next, end - 1, rows(end - 1, end - 2, along, offset),
-                    rows(end, end + 1, along, offset));
-    };
-    sides_ = {before(block.x, block.y, in_x), after(block.x, block.y, in_x), before(block.y, block.x, in_y),
-              after(block.y, block.x, in_y)};
+    sides_ = {side(block.x.previous, 0, -1, block.y, in_x),
+              side(block.x.next, block.x.count - 1, 1, block.y, in_x),
+              side(block.y.previous, 0, -1, block.x, in_y),
+              side(block.y.next, block.y.count - 1, 1, block.x, in_y)};
 }
 
 std::span<double> Halo::values(Field& field, int z, int quantity) const {

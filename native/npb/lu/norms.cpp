@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -108,6 +109,13 @@ class SurfaceByCells {
     }
 
   private:
+    /// Where a row of a face begins in the block, and where in the next one.
+    struct End {
+        double* first;
+        double* next;
+    };
+    using Ends = std::vector<End>;
+
     [[nodiscard]] double summed(double here) const {
         double sum = 0;
         MPI_Allreduce(&here, &sum, 1, MPI_DOUBLE, MPI_SUM, block_.communicator);
@@ -118,35 +126,30 @@ class SurfaceByCells {
 
     /// Both faces share their messages.
     [[nodiscard]] double across_z() const {
-        const auto face = [&](int end) {
+        const auto pressures_at = [&](int end) {
             return Pressures{block_.x, block_.y,
                              [&](int x, int y) { return pressure(x, y, end - block_.z.first); }};
         };
-        std::array<Pressures, 2> faces{face(box_[2].first), face(box_[2].last)};
+        std::array<Pressures, 2> faces{pressures_at(box_[2].first), pressures_at(box_[2].last)};
         const Share<int>& x_points = faces[0].a();
         const Share<int>& y_points = faces[0].b();
-        std::vector<double*> own;
-        std::vector<double*> next;
-        for (Pressures& pressures : faces) {
+        Ends ends;
+        for (Pressures& face : faces) {
             for (int x = x_points.first; x < x_points.end(); ++x) {
-                own.push_back(&pressures.at(x, y_points.first));
-                next.push_back(&pressures.at(x, y_points.end()));
+                ends.push_back({&face.at(x, y_points.first), &face.at(x, y_points.end())});
             }
         }
-        from_next(block_.y, own, next);
-        own.clear();
-        next.clear();
+        take_from_next(block_.y, ends);
+        ends.clear();
         // The reference's message has the corner before the block too, which no cell needs.
-        std::array<double, 2> unused{};
-        for (std::size_t number = 0; number < faces.size(); ++number) {
-            own.push_back(&unused.at(number));
-            next.push_back(&unused.at(number));
+        double unused = 0;
+        for (Pressures& face : faces) {
+            ends.push_back({&unused, &unused});
             for (int y = y_points.first; y <= y_points.end(); ++y) {
-                own.push_back(&faces.at(number).at(x_points.first, y));
-                next.push_back(&faces.at(number).at(x_points.end(), y));
+                ends.push_back({&face.at(x_points.first, y), &face.at(x_points.end(), y)});
             }
         }
-        from_next(block_.x, own, next);
+        take_from_next(block_.x, ends);
         return cells(faces[0], block_.x, box_[0], block_.y, box_[1]) +
                cells(faces[1], block_.x, box_[0], block_.y, box_[1]);
     }
@@ -164,38 +167,34 @@ class SurfaceByCells {
     /// Those of two faces that the block has points of; `of_point` is called with the points along and across
     /// the face, and z.
     template <typename OfPoint>
-    [[nodiscard]] double faces_across(const Extent& across, const Side& ends, const Extent& along,
+    [[nodiscard]] double faces_across(const Extent& across, const Side& range, const Extent& along,
                                       const Side& side, const OfPoint& of_point) const {
         double sum = 0;
-        for (const int end : {ends.first, ends.last}) {
+        for (const int end : {range.first, range.last}) {
             const int point = end - across.first;
             if (across.with_boundary().has(point)) {
-                Pressures pressures{along, block_.z, [&](int i, int z) { return of_point(i, point, z); }};
-                std::vector<double*> own;
-                std::vector<double*> next;
-                for (int z = pressures.b().first; z < pressures.b().end(); ++z) {
-                    own.push_back(&pressures.at(pressures.a().first, z));
-                    next.push_back(&pressures.at(pressures.a().end(), z));
+                Pressures face{along, block_.z, [&](int i, int z) { return of_point(i, point, z); }};
+                Ends ends;
+                for (int z = face.b().first; z < face.b().end(); ++z) {
+                    ends.push_back({&face.at(face.a().first, z), &face.at(face.a().end(), z)});
                 }
-                from_next(along, own, next);
-                sum += cells(pressures, along, side, block_.z, box_[2]);
+                take_from_next(along, ends);
+                sum += cells(face, along, side, block_.z, box_[2]);
             }
         }
         return sum;
     }
 
-    /// Sends values to the block before, and takes those that the block after sends.
-    void from_next(const Extent& extent, std::span<double* const> own, std::span<double* const> next) const {
+    /// Sends the first pressures to the block before, and takes those of the block after.
+    void take_from_next(const Extent& extent, const Ends& ends) const {
         std::vector<double> sent;
-        for (const double* value : own) {
-            sent.push_back(*value);
-        }
-        std::vector<double> received(next.size());
-        MPI_Sendrecv(sent.data(), static_cast<int>(sent.size()), MPI_DOUBLE, extent.previous, 0,
-                     received.data(), static_cast<int>(received.size()), MPI_DOUBLE, extent.next, 0,
-                     block_.communicator, MPI_STATUS_IGNORE);
-        for (std::size_t number = 0; number < next.size(); ++number) {
-            *next[number] = received[number];
+        std::ranges::transform(ends, std::back_inserter(sent), [](const End& end) { return *end.first; });
+        std::vector<double> received(sent.size());
+        const auto count = static_cast<int>(sent.size());
+        MPI_Sendrecv(sent.data(), count, MPI_DOUBLE, extent.previous, 0, received.data(), count, MPI_DOUBLE,
+                     extent.next, 0, block_.communicator, MPI_STATUS_IGNORE);
+        for (std::size_t number = 0; number < ends.size(); ++number) {
+            *ends[number].next = received[number];
         }
     }
 
