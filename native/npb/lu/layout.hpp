@@ -123,8 +123,6 @@ class Layout {
     /// The plane in at most so many pencils, each of at least one diagonal, as even as whole diagonals
     /// permit.
     [[nodiscard]] std::vector<Mesh> pencils(int most) const;
-    [[nodiscard]] int x_count() const { return x_count_; }
-    [[nodiscard]] int y_count() const { return y_count_; }
 
     /// The offset of (x, y) in a quantity of a field's plane; -2 <= x < x_count + 2, and so y.
     [[nodiscard]] std::ptrdiff_t offset(int x, int y) const;
