@@ -25,6 +25,7 @@ using lu::tests::block_of;
 using lu::tests::group_point;
 using lu::tests::varied_flow;
 using tare::npb::Arguments;
+using tare::npb::Messages;
 using tare::npb::runnable;
 using tare::npb::Simd;
 using tare::npb::World;
@@ -66,8 +67,9 @@ Flow flow_after_steps(const Block& block, Simd simd, int threads) {
 }
 
 /// What class S computes, in all ranks together.
-std::vector<double> computed(const World& world, Simd simd, int threads) {
+std::vector<double> computed(const World& world, Simd simd, int threads, Messages messages = Messages::own) {
     Arguments arguments;
+    arguments.messages = messages;
     arguments.simd = simd;
     arguments.threads = threads;
     std::vector<double> found;
@@ -99,6 +101,20 @@ TEST_CASE("ranks of the run solve LU's class S bit by bit alike with any number 
         const std::vector<double> alone = computed(world, simd, 1);
         for (const int threads : {2, 3}) {
             CHECK(computed(world, simd, threads) == alone);
+        }
+    }
+}
+
+TEST_CASE("ranks of the run, LU's first two, send the reference's messages with any number of threads") {
+    const World world = World::of(MPI_COMM_WORLD);
+    const tare::npb::Communicator two = tare::npb::first_ranks(world, 2);
+    if (two.has_part()) {
+        const World part = World::of(two.get());
+        const std::vector<double> alone = computed(part, Simd::plain, 1, Messages::reference);
+        CHECK(computed(part, Simd::plain, 3, Messages::reference) == alone);
+        const std::vector<double> own = computed(part, Simd::plain, 1);
+        for (std::size_t number = 0; number < own.size(); ++number) {
+            CHECK(alone[number] == doctest::Approx(own[number]).epsilon(1e-11));
         }
     }
 }
