@@ -2,6 +2,7 @@
 """The NAS Parallel Benchmarks: only a verified run of what was asked, by the vector code that was asked, counts."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -61,6 +62,22 @@ def test_messages_of_the_reference_are_refused_where_it_has_none() -> None:
         Npb().job(asked, replace(SHAPE, processors=3))
     words = Npb().job(asked, replace(SHAPE, processors=4)).argv
     assert words[words.index("--messages") + 1] == "reference"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "is_able"), [(1, True), (2, True), (3, False), (6, True), (8, True), (10, False)]
+)
+def test_lu_sends_the_references_messages_in_grids_of_ranks_at_most_twice_as_long_as_wide(
+    ranks: int, is_able: bool
+) -> None:
+    asked = NpbOptions(benchmark="lu", problem_class="S", messages="reference")
+    shape = replace(SHAPE, processors=ranks)
+    with (
+        nullcontext()
+        if is_able
+        else pytest.raises(InputError, match=f"twice as long as wide, and has {ranks}")
+    ):
+        assert "reference" in Npb().job(asked, shape).argv
 
 
 def test_messages_of_another_kind_than_asked_are_wrong() -> None:

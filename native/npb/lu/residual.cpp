@@ -3,7 +3,7 @@
 // directions, in one pass over a plane (RNR-94-007 sections 3.2 and 3.3).
 #include "npb/lu/residual.hpp"
 
-#include "npb/lu/lanes.hpp"
+#include "npb/lu/point.hpp"
 
 // Walking through rows is what these loops do, and hot sources hold no standard containers.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,cppcoreguidelines-pro-type-member-init,*-avoid-c-arrays)
@@ -34,16 +34,16 @@ template <int axis, int m>
 [[gnu::always_inline]] inline void add_flux(const Neighbours& at, std::ptrdiff_t pitch, std::ptrdiff_t along,
                                             const ResidualFactors& factors, Vector& sum) {
     const double neighbours = axis == 2 ? factors.neighbours_z : factors.neighbours_across;
-    const std::ptrdiff_t place = along + m * pitch;
-    const Vector before = load_unaligned(at.before + place);
-    const Vector after = load_unaligned(at.after + place);
+    const std::ptrdiff_t offset = along + m * pitch;
+    const Vector before = load_unaligned(at.before + offset);
+    const Vector after = load_unaligned(at.after + offset);
     const Vector speed_before = load_unaligned(at.derived_before + along + axis * pitch);
     const Vector speed_after = load_unaligned(at.derived_after + along + axis * pitch);
     const Vector pressure_before = load_unaligned(at.derived_before + along + pressure * pitch);
     const Vector pressure_after = load_unaligned(at.derived_after + along + pressure * pitch);
     sum += neighbours * (before + after);
     sum += factors.far_neighbours *
-           (load_unaligned(at.two_before + place) + load_unaligned(at.two_after + place));
+           (load_unaligned(at.two_before + offset) + load_unaligned(at.two_after + offset));
     Vector flux = after * speed_after - before * speed_before;
     if constexpr (m == flow::energy) {
         flux += pressure_after * speed_after - pressure_before * speed_before;
@@ -102,17 +102,17 @@ template <int axis>
 void residual_on_diagonal(std::ptrdiff_t pitch, const ResidualFactors& all_factors, const Diagonal& diagonal,
                           const Planes& planes, const double* __restrict forcing, double* __restrict result) {
     const ResidualFactors factors = all_factors;
-    const double* const field = planes.field[2] + diagonal.place;
-    const double* const derived = planes.derived[1] + diagonal.place;
+    const double* const field = planes.field[2] + diagonal.offset;
+    const double* const derived = planes.derived[1] + diagonal.offset;
     const Neighbours x{field + diagonal.two_west, field + diagonal.west,   field + diagonal.east,
                        field + diagonal.two_east, derived + diagonal.west, derived + diagonal.east};
     const Neighbours y{x.two_before - 2, x.before - 1,         x.after + 1,
                        x.two_after + 2,  x.derived_before - 1, x.derived_after + 1};
-    const Neighbours z{planes.field[0] + diagonal.place,   planes.field[1] + diagonal.place,
-                       planes.field[3] + diagonal.place,   planes.field[4] + diagonal.place,
-                       planes.derived[0] + diagonal.place, planes.derived[2] + diagonal.place};
+    const Neighbours z{planes.field[0] + diagonal.offset,   planes.field[1] + diagonal.offset,
+                       planes.field[3] + diagonal.offset,   planes.field[4] + diagonal.offset,
+                       planes.derived[0] + diagonal.offset, planes.derived[2] + diagonal.offset};
     for (int along = 0; along < diagonal.length; along += lanes) {
-        const std::ptrdiff_t at = group_place(along);
+        const std::ptrdiff_t at = group_offset(along);
         Vector sum[quantities];
         for (int m = 0; m < quantities; ++m) {
             __builtin_prefetch(z.two_after + m * pitch + along + ahead * group);
@@ -134,23 +134,23 @@ void residual(const Mesh& mesh, const ResidualFactors& factors, const Planes& pl
               double* result) {
     for (int sum = mesh.first; sum < mesh.end; ++sum) {
         const Diagonal& diagonal = mesh.diagonals[sum];
-        residual_on_diagonal(mesh.pitch, factors, diagonal, planes, forcing + diagonal.group_place,
-                             result + diagonal.group_place);
+        residual_on_diagonal(mesh.pitch, factors, diagonal, planes, forcing + diagonal.group_offset,
+                             result + diagonal.group_offset);
     }
 }
 
-/// Where the diagonal before a strip begins, with a point beyond its end: one group holds it.
+/// Where the diagonal before a pencil begins, with a point beyond its end: one group holds it.
 std::ptrdiff_t begin_of_seen(const Mesh& mesh) {
-    return mesh.first == 0 ? 0 : mesh.diagonals[mesh.first - 1].place - group;
+    return mesh.first == 0 ? 0 : mesh.diagonals[mesh.first - 1].offset - group;
 }
 
-/// Where the diagonal after a strip ends, with a point beyond its end.
+/// Where the diagonal after a pencil ends, with a point beyond its end.
 std::ptrdiff_t end_of_seen(const Mesh& mesh) {
     if (mesh.end == mesh.count) {
         return mesh.pitch;
     }
     const Diagonal& after = mesh.diagonals[mesh.end];
-    return after.place + (after.length / group + 1) * group;
+    return after.offset + (after.length / group + 1) * group;
 }
 
 void derive(const Mesh& mesh, const double* __restrict field, double* __restrict derived) {

@@ -3,7 +3,7 @@
 // solved point at once computes what it adds to the right sides of its three neighbours ahead.
 #include "npb/lu/sweep.hpp"
 
-#include "npb/lu/jacobians.hpp"
+#include "npb/lu/point.hpp"
 
 // Walking through rows is what these loops do, and hot sources hold no standard containers.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,cppcoreguidelines-pro-type-member-init,*-avoid-c-arrays)
@@ -28,7 +28,7 @@ struct Front {
 
 [[gnu::always_inline]] inline void gather(const Front& front, std::ptrdiff_t along,
                                           Vector (&right)[quantities]) {
-    const double* const passed = front.passed + group_place(along);
+    const double* const passed = front.passed + group_offset(along);
     for (int m = 0; m < quantities; ++m) {
         right[m] = load(passed + m * group) + load_unaligned(front.from_x + m * Wave::pitch + along) +
                    load_unaligned(front.from_y + m * Wave::pitch + along);
@@ -38,7 +38,7 @@ struct Front {
 [[gnu::always_inline]] inline void pass_on_all(const State& state, const Change& change, double convection,
                                                double diffusion, const Front& front, std::ptrdiff_t along) {
     const Effect effect = effect_of(state, change, convection, diffusion);
-    double* const passed = front.passed + group_place(along);
+    double* const passed = front.passed + group_offset(along);
     Vector given[quantities];
     pass_on<0>(state, change, effect, convection, diffusion, given);
     for (int m = 0; m < quantities; ++m) {
@@ -75,7 +75,7 @@ struct Front {
 }
 
 /// Copies what an end point of a diagonal passes on over the block's edge.
-[[gnu::always_inline]] inline void hand_out(const double* from, double* to, std::ptrdiff_t count) {
+[[gnu::always_inline]] inline void copy_edge(const double* from, double* to, std::ptrdiff_t count) {
     for (int m = 0; m < quantities; ++m) {
         to[m * count] = from[m * Wave::pitch];
     }
@@ -84,34 +84,34 @@ struct Front {
 void clear(const Mesh& mesh, const Waves& waves) {
     const int longest = mesh.x_count < mesh.y_count ? mesh.x_count : mesh.y_count;
     const std::size_t used = sizeof(double) * static_cast<std::size_t>(longest + Wave::front + group);
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int parity = 0; parity < 2; ++parity) {
         for (int m = 0; m < quantities; ++m) {
-            __builtin_memset(waves.own[turn].to_x[m], 0, used);
-            __builtin_memset(waves.own[turn].to_y[m], 0, used);
+            __builtin_memset(waves.own[parity].to_x[m], 0, used);
+            __builtin_memset(waves.own[parity].to_y[m], 0, used);
         }
     }
 }
 
 /// The waves that a diagonal takes and makes, if it is the first or last one that the sweep comes to.
-struct Turn {
+struct Passage {
     const Wave& from;
     Wave& to;
 };
 
-Turn turn_of(const Waves& waves, int sum, int first, int last) {
+Passage passage_of(const Waves& waves, int sum, int first, int last) {
     const bool is_received = sum == first && waves.received != nullptr;
-    const bool is_handed_on = sum == last && waves.to_hand_on != nullptr;
+    const bool is_sent = sum == last && waves.to_send != nullptr;
     return {.from = is_received ? *waves.received : waves.own[1 - sum % 2],
-            .to = is_handed_on ? *waves.to_hand_on : waves.own[sum % 2]};
+            .to = is_sent ? *waves.to_send : waves.own[sum % 2]};
 }
 
-/// `from` is how far the last diagonal's x and y neighbours are from the place of this one's points.
-Front front_of(const Turn& turn, const Diagonal& diagonal, int from_x, int from_y, double* passed) {
-    return {.from_x = turn.from.to_x[0] + Wave::front + from_x,
-            .from_y = turn.from.to_y[0] + Wave::front + from_y,
-            .to_x = turn.to.to_x[0] + Wave::front,
-            .to_y = turn.to.to_y[0] + Wave::front,
-            .passed = passed + diagonal.group_place};
+/// `from` is how far the last diagonal's x and y neighbours are from this one's points.
+Front front_of(const Passage& passage, const Diagonal& diagonal, int from_x, int from_y, double* passed) {
+    return {.from_x = passage.from.to_x[0] + Wave::front + from_x,
+            .from_y = passage.from.to_y[0] + Wave::front + from_y,
+            .to_x = passage.to.to_x[0] + Wave::front,
+            .to_y = passage.to.to_y[0] + Wave::front,
+            .passed = passed + diagonal.group_offset};
 }
 
 void lower_diagonal(const Diagonal& diagonal, std::ptrdiff_t pitch, const SweepFactors& all_factors,
@@ -122,12 +122,12 @@ void lower_diagonal(const Diagonal& diagonal, std::ptrdiff_t pitch, const SweepF
         Vector right[quantities];
         gather(front, along, right);
         for (int m = 0; m < quantities; ++m) {
-            // In unused places there must be no trace of what was passed on over the edge.
-            const Vector whole = right[m] + load(change + group_place(along) + m * group);
+            // In unused lanes there must be no trace of what was passed on over the edge.
+            const Vector whole = right[m] + load(change + group_offset(along) + m * group);
             right[m] = first_lanes(diagonal.length - along, whole, Vector{});
         }
         const Change solution = solved(state, factors, right);
-        store_change(change + group_place(along), solution);
+        store_change(change + group_offset(along), solution);
         pass_on_all(state, solution, factors.convection, factors.diffusion, front, along);
     }
 }
@@ -137,16 +137,16 @@ void lower(const Mesh& mesh, const SweepFactors& factors, const double* field, d
     clear(mesh, waves);
     for (int sum = mesh.first; sum < mesh.end; ++sum) {
         const Diagonal& diagonal = mesh.diagonals[sum];
-        const Turn turn = turn_of(waves, sum, mesh.first, mesh.end - 1);
-        const Front front = front_of(turn, diagonal, diagonal.shift, diagonal.shift - 1, passed);
-        lower_diagonal(diagonal, mesh.pitch, factors, field + diagonal.place, change + diagonal.group_place,
+        const Passage passage = passage_of(waves, sum, mesh.first, mesh.end - 1);
+        const Front front = front_of(passage, diagonal, diagonal.shift, diagonal.shift - 1, passed);
+        lower_diagonal(diagonal, mesh.pitch, factors, field + diagonal.offset, change + diagonal.group_offset,
                        front);
         const int last = diagonal.length - 1;
         if (outflow.x != nullptr && diagonal.first_x == mesh.x_count - 1) {
-            hand_out(front.to_x, outflow.x + diagonal.first_y, mesh.y_count);
+            copy_edge(front.to_x, outflow.x + diagonal.first_y, mesh.y_count);
         }
         if (outflow.y != nullptr && diagonal.first_y + last == mesh.y_count - 1) {
-            hand_out(front.to_y + last, outflow.y + diagonal.first_x - last, mesh.x_count);
+            copy_edge(front.to_y + last, outflow.y + diagonal.first_x - last, mesh.x_count);
         }
     }
 }
@@ -157,13 +157,13 @@ void upper_diagonal(const Diagonal& diagonal, std::ptrdiff_t pitch, const SweepF
     for (int along = 0; along < diagonal.length; along += lanes) {
         for (int m = 0; m < quantities; ++m) {
             __builtin_prefetch(field + along + m * pitch - ahead * group, 1);
-            __builtin_prefetch(change + group_place(along) + (m - ahead * quantities) * group);
+            __builtin_prefetch(change + group_offset(along) + (m - ahead * quantities) * group);
         }
         const State state = state_at(field + along, pitch, factors);
         Vector right[quantities];
         gather(front, along, right);
         Change total = solved(state, factors, right);
-        add(total, load_change(change + group_place(along)));
+        add(total, load_change(change + group_offset(along)));
         pass_on_all(state, total, -factors.convection, factors.diffusion, front, along);
         Vector conserved[quantities];
         to_conserved(state, total, conserved);
@@ -180,16 +180,17 @@ void upper(const Mesh& mesh, const SweepFactors& factors, double* field, const d
     clear(mesh, waves);
     for (int sum = mesh.end - 1; sum >= mesh.first; --sum) {
         const Diagonal& diagonal = mesh.diagonals[sum];
-        const Turn turn = turn_of(waves, sum, mesh.end - 1, mesh.first);
-        const Front front = front_of(turn, diagonal, -diagonal.next_shift, 1 - diagonal.next_shift, passed);
-        upper_diagonal(diagonal, mesh.pitch, factors, field + diagonal.place, change + diagonal.group_place,
+        const Passage passage = passage_of(waves, sum, mesh.end - 1, mesh.first);
+        const Front front =
+            front_of(passage, diagonal, -diagonal.next_shift, 1 - diagonal.next_shift, passed);
+        upper_diagonal(diagonal, mesh.pitch, factors, field + diagonal.offset, change + diagonal.group_offset,
                        front);
         const int last = diagonal.length - 1;
         if (outflow.x != nullptr && diagonal.first_x == last) {
-            hand_out(front.to_x + last, outflow.x + diagonal.first_y + last, mesh.y_count);
+            copy_edge(front.to_x + last, outflow.x + diagonal.first_y + last, mesh.y_count);
         }
         if (outflow.y != nullptr && diagonal.first_y == 0) {
-            hand_out(front.to_y, outflow.y + diagonal.first_x, mesh.x_count);
+            copy_edge(front.to_y, outflow.y + diagonal.first_x, mesh.x_count);
         }
     }
 }

@@ -7,15 +7,13 @@
 #include <cmath>
 #include <cstddef>
 
-#include "npb/lu/field.hpp"
 #include "npb/lu/layout.hpp"
-#include "npb/lu/part.hpp"
 
 // Flows, and points of them, for the tests of LU.
 namespace tare::npb::lu::tests {
 
 /// A block of a cube, which need not be a cube itself.
-inline Part block_of(int x_count, int y_count, int z_count, int edge) {
+inline Block block_of(int x_count, int y_count, int z_count, int edge) {
     return {.communicator = MPI_COMM_SELF,
             .edge = edge,
             .x = {.first = 1, .count = x_count},
@@ -23,7 +21,7 @@ inline Part block_of(int x_count, int y_count, int z_count, int edge) {
             .z = {.first = 1, .count = z_count}};
 }
 
-inline Part cube(int edge) { return block_of(edge - 2, edge - 2, edge - 2, edge); }
+inline Block cube(int edge) { return block_of(edge - 2, edge - 2, edge - 2, edge); }
 
 inline Point varied_flow(double x, double y, double z) {
     return {1.5 + 0.3 * std::sin(9 * x + 5 * y), 0.5 * std::cos(7 * y) + z, std::sin(3 * x * y) - z,
@@ -34,7 +32,7 @@ inline Point group_point(const Layout& layout, GroupField& groups, int x, int y,
     Point found{};
     for (int m = 0; m < quantities; ++m) {
         found.at(static_cast<std::size_t>(m)) =
-            groups.plane(z)[static_cast<std::size_t>(layout.group_place(x, y, m))];
+            groups.plane(z)[static_cast<std::size_t>(layout.group_offset(x, y, m))];
     }
     return found;
 }

@@ -15,10 +15,10 @@
 namespace lu = tare::npb::lu;
 namespace flow = tare::npb::flow;
 
+using lu::Block;
 using lu::Field;
 using lu::GroupField;
 using lu::Layout;
-using lu::Part;
 using lu::Point;
 using lu::tests::block_of;
 using lu::tests::combined;
@@ -100,11 +100,11 @@ struct Grid {
     static constexpr double time_step = 0.01;
     static constexpr double spacing = 1.0 / (edge - 1);
 
-    Part part;
+    Block block;
 
     [[nodiscard]] bool has(const Place& at) const {
-        return std::ranges::min(at) >= 0 && at[0] < part.x.count && at[1] < part.y.count &&
-               at[2] < part.z.count;
+        return std::ranges::min(at) >= 0 && at[0] < block.x.count && at[1] < block.y.count &&
+               at[2] < block.z.count;
     }
     [[nodiscard]] static Point flow(const Place& at) {
         return varied_flow(coordinate(at[0]), coordinate(at[1]), coordinate(at[2]));
@@ -117,9 +117,9 @@ struct Grid {
     }
     [[nodiscard]] std::vector<Place> places() const {
         std::vector<Place> found;
-        for (int z = 0; z < part.z.count; ++z) {
-            for (int y = 0; y < part.y.count; ++y) {
-                for (int x = 0; x < part.x.count; ++x) {
+        for (int z = 0; z < block.z.count; ++z) {
+            for (int y = 0; y < block.y.count; ++y) {
+                for (int x = 0; x < block.x.count; ++x) {
                     found.push_back({x, y, z});
                 }
             }
@@ -175,27 +175,27 @@ Point diagonal_solution(const Place& at, Point right) {
     return found;
 }
 
-/// Of a strip that is the whole plane.
+/// Of a pencil that is the whole plane.
 lu::sweep::Waves own_of(tare::npb::Buffer<lu::sweep::Wave>& waves) {
-    return {.own = waves.data(), .received = nullptr, .to_hand_on = nullptr};
+    return {.own = waves.data(), .received = nullptr, .to_send = nullptr};
 }
 
 /// The two sweeps over a whole block, and what goes in and comes out.
 class Sweeps {
   public:
-    Sweeps(const Part& part, Simd simd)
-        : grid_{part},
-          layout_{part.x.count, part.y.count},
+    Sweeps(const Block& block, Simd simd)
+        : grid_{block},
+          layout_{block.x.count, block.y.count},
           functions_{lu::sweep::functions(simd)},
           factors_{lu::SweepFactors::of(Grid::spacing, Grid::time_step)},
-          field_{part, layout_},
-          right_{layout_, part.z.count},
-          change_{layout_, part.z.count},
+          field_{block, layout_},
+          right_{layout_, block.z.count},
+          change_{layout_, block.z.count},
           waves_{2} {
         field_.set(varied_flow, team_);
         for (const auto& [x, y, z] : grid_.places()) {
             for (int m = 0; m < lu::quantities; ++m) {
-                const auto place = static_cast<std::size_t>(layout_.group_place(x, y, m));
+                const auto place = static_cast<std::size_t>(layout_.group_offset(x, y, m));
                 right_.plane(z)[place] = std::sin(1.0 + 3 * x + 5 * y + 7 * z + 11 * m);
                 change_.plane(z)[place] = right_.plane(z)[place];
             }
@@ -204,7 +204,7 @@ class Sweeps {
 
     void lower() {
         GroupField passed{layout_, 1};
-        for (int z = 0; z < grid_.part.z.count; ++z) {
+        for (int z = 0; z < grid_.block.z.count; ++z) {
             functions_.lower(layout_.mesh(), factors_, field_.plane(z), change_.plane(z).data(),
                              passed.plane(0).data(), own_of(waves_), {.x = nullptr, .y = nullptr});
         }
@@ -212,7 +212,7 @@ class Sweeps {
 
     void upper() {
         GroupField passed{layout_, 1};
-        for (int z = grid_.part.z.count - 1; z >= 0; --z) {
+        for (int z = grid_.block.z.count - 1; z >= 0; --z) {
             functions_.upper(layout_.mesh(), factors_, field_.plane(z), change_.plane(z).data(),
                              passed.plane(0).data(), own_of(waves_), {.x = nullptr, .y = nullptr});
         }
@@ -276,7 +276,7 @@ TEST_CASE("LU's upper sweep solves its triangle from the lower one's solution, o
 TEST_CASE("a whole step of LU solves (D + L) D^-1 (D + U) change = time step * residual") {
     const Grid grid{block_of(6, 5, 4, Grid::edge)};
     for (const Simd simd : runnable()) {
-        lu::Ssor ssor{grid.part, Grid::time_step, simd};
+        lu::Ssor ssor{grid.block, Grid::time_step, simd};
         ssor.set_forcing();
         ssor.set_field(varied_flow);
         GroupField& groups = ssor.residual();
@@ -294,16 +294,16 @@ TEST_CASE("a whole step of LU solves (D + L) D^-1 (D + U) change = time step * r
 }
 
 TEST_CASE("a block that hands over at its edge and the block that takes it make one") {
-    const Part part = block_of(9, 6, 1, Grid::edge);
-    const Part left = block_of(4, 6, 1, Grid::edge);
-    Part right = block_of(5, 6, 1, Grid::edge);
+    const Block whole = block_of(9, 6, 1, Grid::edge);
+    const Block left = block_of(4, 6, 1, Grid::edge);
+    Block right = block_of(5, 6, 1, Grid::edge);
     right.x.first = 5;
     for (const Simd simd : runnable()) {
         const auto functions = lu::sweep::functions(simd);
-        const auto factors = lu::SweepFactors::of(part.spacing(), Grid::time_step);
+        const auto factors = lu::SweepFactors::of(whole.spacing(), Grid::time_step);
         tare::npb::Buffer<lu::sweep::Wave> waves{2};
         Team team{1};
-        const auto lower = [&](const Part& block, std::vector<double>& handed, std::vector<double>* out) {
+        const auto lower = [&](const Block& block, std::vector<double>& handed, std::vector<double>* out) {
             const Layout layout{block.x.count, block.y.count};
             Field field{block, layout};
             field.set(varied_flow, team);
@@ -312,11 +312,11 @@ TEST_CASE("a block that hands over at its edge and the block that takes it make 
             for (int y = 0; y < block.y.count; ++y) {
                 for (int m = 0; m < lu::quantities; ++m) {
                     for (int x = 0; x < block.x.count; ++x) {
-                        change.plane(0)[static_cast<std::size_t>(layout.group_place(x, y, m))] =
+                        change.plane(0)[static_cast<std::size_t>(layout.group_offset(x, y, m))] =
                             std::sin(1.0 + 3 * (block.x.first + x) + 5 * y + 11 * m);
                     }
                     const int number = m * block.y.count + y;
-                    passed.plane(0)[static_cast<std::size_t>(layout.group_place(0, y, m))] +=
+                    passed.plane(0)[static_cast<std::size_t>(layout.group_offset(0, y, m))] +=
                         handed[static_cast<std::size_t>(number)];
                 }
             }
@@ -329,7 +329,7 @@ TEST_CASE("a block that hands over at its edge and the block that takes it make 
         std::vector<double> handed(30);
         lower(left, nothing, &handed);
         const Point in_parts = lower(right, handed, nullptr);
-        const Point at_once = lower(part, nothing, nullptr);
+        const Point at_once = lower(whole, nothing, nullptr);
         CHECK(largest(combined(in_parts, -1, at_once)) < 1e-13);
     }
 }

@@ -13,7 +13,7 @@ ProblemClass = Literal["S", "W", "A", "B", "C", "D"]
 SQUARES = {"bt", "sp"}
 """These run on the largest square number of ranks; the other ranks wait."""
 
-AS_REFERENCE: frozenset[Benchmark] = frozenset({"cg", "ep", "is", "mg"})
+AS_REFERENCE: frozenset[Benchmark] = frozenset({"cg", "ep", "is", "lu", "mg"})
 """These can send as many and as large messages as the reference's program."""
 
 _SIZES: dict[str, dict[str, float]] = {
@@ -74,6 +74,16 @@ def check_ranks(benchmark: str, ranks: int) -> None:
             f'npb cg with messages = "reference" needs 1, 2, 4, 8, ... ranks, and has {ranks}; change the layout, or '
             "leave messages out"
         )
+    if benchmark == "lu" and not _is_nearly_square(ranks):
+        raise InputError(
+            f'npb lu with messages = "reference" needs ranks in a grid at most twice as long as wide, and has {ranks};'
+            " change the layout, or leave messages out"
+        )
+
+
+def _is_nearly_square(ranks: int) -> bool:
+    few = next(side for side in range(math.isqrt(ranks), 0, -1) if ranks % side == 0)
+    return ranks <= 2 * few**2
 
 
 def expected_s(benchmark: str, problem_class: str, processors: int, threads: int = 1) -> float:

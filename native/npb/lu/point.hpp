@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "npb/flow/physics.hpp"
-#include "npb/lu/lanes.hpp"
-#include "npb/lu/scheme.hpp"
+#include <cstddef>
 
-// For hot sources only: what a point's 5x5 blocks do to a change of the conserved quantities.
+#include "npb/flow/lanes.hpp"
+#include "npb/flow/physics.hpp"
+#include "npb/lu/layout.hpp"
+#include "npb/lu/sweep.hpp"
+
+// For hot sources only, see flow/lanes.hpp: points of a diagonal in vectors, and what their 5x5 blocks do to
+// a change of the conserved quantities.
 //
 // The blocks are Jacobians of fluxes (RNR-94-007 section 4.3.1) and are never formed. A change is written in
 // changes of density, velocities and specific energy (energy / density). In these the diagonal block, which
@@ -14,6 +18,27 @@
 // Hot sources hold no standard containers.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,cppcoreguidelines-pro-type-member-init,*-avoid-c-arrays)
 namespace tare::npb::lu::TARE_NPB_SIMD {
+
+using flow::TARE_NPB_SIMD::lanes;
+using flow::TARE_NPB_SIMD::load;
+using flow::TARE_NPB_SIMD::load_unaligned;
+using flow::TARE_NPB_SIMD::store;
+using flow::TARE_NPB_SIMD::Vector;
+
+/// `value` in the first `count` lanes, `other` in the rest.
+[[nodiscard, gnu::always_inline]] inline Vector first_lanes(int count, const Vector& value,
+                                                            const Vector& other) {
+    Vector number{};
+    for (int lane = 0; lane < lanes; ++lane) {
+        number[lane] = lane;
+    }
+    return number < static_cast<double>(count) ? value : other;
+}
+
+/// Where a diagonal's point is in its groups.
+[[nodiscard, gnu::always_inline]] constexpr std::ptrdiff_t group_offset(std::ptrdiff_t along) {
+    return along / group * group * quantities + along % group;
+}
 
 /// The state that the Jacobians are taken at.
 struct State {
@@ -101,10 +126,10 @@ struct Effect {
                                                           double convection, double diffusion) {
     Effect effect;
     to_conserved(state, change, effect.conserved);
-    const Vector turn = dot(state.velocity, change.velocity);
+    const Vector work = dot(state.velocity, change.velocity);
     const Vector thermal = state.specific_energy - dot(state.velocity, state.velocity) / 2;
     const Vector pressure_change =
-        flow::pressure_factor * (thermal * change.density + state.density * (change.specific_energy - turn));
+        flow::pressure_factor * (thermal * change.density + state.density * (change.specific_energy - work));
     effect.pressure_change = convection * pressure_change;
     effect.enthalpy_change = convection * (effect.conserved[flow::energy] + pressure_change);
     effect.enthalpy = convection * (state.energy + flow::pressure_factor * state.density * thermal);
@@ -114,12 +139,12 @@ struct Effect {
         effect.momentum[axis] = convection * state.momentum[axis];
         effect.shear[axis] = viscosity * change.velocity[axis];
     }
-    effect.heat = viscosity * (flow::conduction * change.specific_energy + (1 - flow::conduction) * turn);
+    effect.heat = viscosity * (flow::conduction * change.specific_energy + (1 - flow::conduction) * work);
     return effect;
 }
 
 /// The neighbour's block along an axis times the change, less its sign: `convection` is positive towards
-/// growing places.
+/// growing coordinates.
 template <int axis>
 [[gnu::always_inline]] inline void pass_on(const State& state, const Change& change, const Effect& effect,
                                            double convection, double diffusion,

@@ -6,10 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "npb/common/share.hpp"
 #include "npb/common/team.hpp"
-#include "npb/lu/field.hpp"
 #include "npb/lu/layout.hpp"
-#include "npb/lu/part.hpp"
 
 namespace tare::npb::lu {
 
@@ -20,17 +19,17 @@ namespace tare::npb::lu {
 /// (RNR-94-007 section 3.3.2) equal to the ordinary one: with u(-2) = -u(0), where 0 is the first point
 /// inside, the ordinary one at 0 has 5 u(0) - 4 u(1) + u(2) beside a multiple of the given u(-1), and at 1
 /// likewise. What u(-1) adds is the same for the exact solution, so that it cancels against the forcing.
-class Exchange {
+class Halo {
   public:
-    Exchange(const Part& part, const Layout& layout);
+    Halo(const Block& block, const Layout& layout);
 
-    /// The second layer at the cube's boundary, of one plane's edges, as far as a strip reaches them.
-    void reflect(Field& field, int z, const Mesh& strip) const;
+    /// The second layer at the cube's boundary, of one plane's edges, as far as a pencil reaches them.
+    void reflect(Field& field, int z, const Mesh& pencil) const;
     /// Everything else: planes beyond the first and the last, and the neighbours' points. All ranks call it.
     void exchange(Field& field, Team& team);
 
   private:
-    /// An edge of the planes: places in a quantity's plane, of two rows of points.
+    /// An edge of the planes: offsets in a quantity's plane, of two rows of points.
     struct Side {
         int neighbour = MPI_PROC_NULL;
         /// Of the first of the block's own points.
@@ -38,7 +37,7 @@ class Exchange {
         /// The block's own points, nearest first, and the layers beyond in the same order.
         std::vector<std::size_t> inner{};
         std::vector<std::size_t> outer{};
-        /// [plane][quantity][point]; empty where there is no neighbour.
+        /// [plane][quantity][point], of `planes_`; empty where there is no neighbour.
         std::vector<double> to_send{};
         std::vector<double> received{};
     };
@@ -52,11 +51,13 @@ class Exchange {
     /// Calls `copy(number in the field, number in the message)` for each number that a message has of some
     /// planes.
     template <typename Copy>
-    void for_numbers(Field& field, std::span<const std::size_t> places, std::span<double> message,
+    void for_numbers(Field& field, std::span<const std::size_t> offsets, std::span<double> message,
                      const Share<int>& planes, const Copy& copy) const;
 
-    Part part_;
+    Block block_;
     std::size_t pitch_;
+    /// Those that messages carry.
+    Share<int> planes_;
     /// x before and after, y before and after.
     std::array<Side, 4> sides_;
     std::vector<MPI_Request> requests_;
