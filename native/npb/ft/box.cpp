@@ -12,18 +12,41 @@ namespace {
 /// What is written is read again only after the whole box, so that caches are of use to small boxes alone.
 bool is_streamed(const Decomposition& decomposition) {
     constexpr double cached_points = 1U << 18U;
-    return decomposition.edges.points() > cached_points * decomposition.cut.inner * decomposition.cut.outer;
+    return decomposition.edges.points() > cached_points * decomposition.cut.ranks();
 }
 
 Communicator ranks_of_bundles(const Decomposition& decomposition, const World& world) {
     MPI_Comm found = MPI_COMM_NULL;
-    MPI_Comm_split(world.communicator, decomposition.inner_index, decomposition.outer_index, &found);
+    MPI_Comm_split(world.communicator, decomposition.place_in_plane(), decomposition.group_of_planes(), &found);
     return Communicator{found};
+}
+
+/// Whether a row of a plane goes to several ranks, or comes from several.
+bool is_parted(const Decomposition& decomposition) { return decomposition.cut.inner > 1; }
+
+/// The parts of all bundles.
+int pieces_of(const Decomposition& decomposition) {
+    return decomposition.all_bundles() * decomposition.cut.parts();
+}
+
+Table2d table_to_bundles(const Decomposition& decomposition, std::ptrdiff_t row_doubles) {
+    return {.items = decomposition.edges.z,
+            .rows = pieces_of(decomposition),
+            .row_doubles = bundle_rows * row_doubles,
+            .parts_of_row = decomposition.cut.parts()};
+}
+
+Table2d table_to_combs(const Decomposition& decomposition, std::ptrdiff_t row_doubles) {
+    return {.items = pieces_of(decomposition),
+            .rows = decomposition.edges.z,
+            .row_doubles = bundle_rows * row_doubles,
+            .parts_of_item = decomposition.cut.parts()};
 }
 
 }  // namespace
 
-Box::Box(const Decomposition& decomposition, const World& world, Simd simd, Team& team, PartTimes& times)
+Box::Box(const Decomposition& decomposition, const World& world, Messages messages, Simd simd, Team& team,
+         PartTimes& times)
     : decomposition_{decomposition},
       communicator_{ranks_of_bundles(decomposition, world)},
       ranks_{World::of(communicator_.get())},
@@ -32,15 +55,9 @@ Box::Box(const Decomposition& decomposition, const World& world, Simd simd, Team
       row_doubles_{decomposition.blocks().count * block_doubles},
       combs_{decomposition, world, simd, is_streamed(decomposition), team.threads()},
       spectrum_{decomposition, simd, is_streamed(decomposition), team.threads()},
-      to_bundles_{ranks_,
-                  {.items = decomposition.edges.z,
-                   .rows = decomposition.all_bundles(),
-                   .row_doubles = bundle_rows * row_doubles_}},
-      to_combs_{ranks_,
-                {.items = decomposition.all_bundles(),
-                 .rows = decomposition.edges.z,
-                 .row_doubles = bundle_rows * row_doubles_}},
-      arrived_bundles_(static_cast<std::size_t>(decomposition.all_bundles())),
+      to_bundles_{ranks_, table_to_bundles(decomposition, row_doubles_), messages},
+      to_combs_{ranks_, table_to_combs(decomposition, row_doubles_), messages},
+      arrived_bundles_(static_cast<std::size_t>(pieces_of(decomposition))),
       arrived_planes_(static_cast<std::size_t>(decomposition.edges.z)) {
     allocate();
     for (int thread = 0; thread < team.threads(); ++thread) {
@@ -51,7 +68,7 @@ Box::Box(const Decomposition& decomposition, const World& world, Simd simd, Team
 /// The field replaces the coefficients of its planes. Where ranks share planes its rows are longer than those
 /// of coefficients; there it replaces what went to other ranks.
 void Box::allocate() {
-    const bool is_apart = decomposition_.cut.inner > 1;
+    const bool is_apart = is_parted(decomposition_);
     const auto field_doubles = is_apart ? field_comb(combs()) : std::ptrdiff_t{0};
     outgoing_ = Buffer<double>{static_cast<std::size_t>(
         std::max({to_bundles_.outgoing_doubles(), to_combs_.outgoing_doubles(), field_doubles}))};
@@ -65,12 +82,12 @@ void Box::allocate() {
 }
 
 std::ptrdiff_t Box::field_comb(std::ptrdiff_t comb) const {
-    return decomposition_.cut.inner > 1 ? comb * decomposition_.comb_rows().count * field_row_doubles()
+    return is_parted(decomposition_) ? comb * decomposition_.comb_rows().count * field_row_doubles()
                                         : comb * row_doubles_;
 }
 
 std::ptrdiff_t Box::field_row_doubles() const {
-    return decomposition_.cut.inner > 1 ? std::ptrdiff_t{2} * decomposition_.edges.x
+    return is_parted(decomposition_) ? std::ptrdiff_t{2} * decomposition_.edges.x
                                         : to_combs_.item_doubles();
 }
 
@@ -112,8 +129,11 @@ void Box::end_forward(int thread, int comb) {
     const int plane = comb / int{bundle_rows};
     const auto targets = targets_of(thread);
     to_bundles_.find_targets(plane, targets);
-    combs_.forward_columns(thread,
-                           {.element = targets.data(), .start_doubles = comb % bundle_rows * row_doubles_});
+    for (int part = 0; part < decomposition_.cut.parts(); ++part) {
+        combs_.forward_columns(thread, blocks_of(part),
+                               {.element = targets.data() + part * decomposition_.all_bundles(),
+                                .start_doubles = comb % bundle_rows * row_doubles_});
+    }
     finished(to_bundles_, thread, plane);
 }
 
@@ -155,8 +175,12 @@ void Box::inverse_bundles(int thread, const Evolution& evolution) {
 
 void Box::begin_inverse(int thread, int comb) {
     const int together = team_->threads();
-    combs_.inverse_columns(thread, {.element = arrived_bundles_.data(), .start_doubles = comb * row_doubles_},
-                           comb + together < combs() ? together * row_doubles_ : 0);
+    for (int part = 0; part < decomposition_.cut.parts(); ++part) {
+        combs_.inverse_columns(thread, blocks_of(part),
+                               {.element = arrived_bundles_.data() + part * decomposition_.all_bundles(),
+                                .start_doubles = comb * row_doubles_},
+                               comb + together < combs() ? together * row_doubles_ : 0);
+    }
 }
 
 void Box::end_inverse(int thread, int comb) {

@@ -27,7 +27,8 @@ using FieldSource = std::function<void(int z, int y, double* to)>;
 /// about in the order in which they are sent, by thread 0.
 class Box {
   public:
-    Box(const Decomposition& decomposition, const World& world, Simd simd, Team& team, PartTimes& times);
+    Box(const Decomposition& decomposition, const World& world, Messages messages, Simd simd, Team& team,
+        PartTimes& times);
 
     void make_tables();
     /// Makes the spectrum of a field.
@@ -57,6 +58,10 @@ class Box {
     void end_forward(int thread, int comb);
     void begin_inverse(int thread, int comb);
     void end_inverse(int thread, int comb);
+    /// Of the blocks in a comb, those of a part (see `Cut::parts`).
+    [[nodiscard]] Share<int> blocks_of(int part) const {
+        return share_of(decomposition_.comb_blocks().count, decomposition_.cut.parts(), part);
+    }
     /// The thread's memory for the places of an item.
     [[nodiscard]] std::span<double*> targets_of(int thread);
     /// A part of the item is written.
@@ -79,7 +84,7 @@ class Box {
     Buffer<double> outgoing_;
     Buffer<double> arriving_;
     std::vector<double*> field_blocks_;
-    /// Of each bundle, this rank's first plane; and of each plane, this rank's first bundle.
+    /// Of each part of each bundle, this rank's first plane; and of each plane, this rank's first bundle.
     std::vector<double*> arrived_bundles_;
     std::vector<double*> arrived_planes_;
     /// One for each thread.

@@ -11,7 +11,7 @@ namespace {
 
 Communicator ranks_of_plane(const Decomposition& decomposition, const World& world) {
     MPI_Comm found = MPI_COMM_NULL;
-    MPI_Comm_split(world.communicator, decomposition.outer_index, decomposition.inner_index, &found);
+    MPI_Comm_split(world.communicator, decomposition.group_of_planes(), decomposition.place_in_plane(), &found);
     return Communicator{found};
 }
 
@@ -106,11 +106,12 @@ Rows CombTransform::rows(Scratch& scratch, const Side& from, const Side& to, int
             .ahead = &scratch.ahead};
 }
 
-Columns CombTransform::columns(Scratch& scratch, const Side& from, const Side& to, Direction direction) {
+Columns CombTransform::columns(Scratch& scratch, const Side& from, const Side& to, int blocks,
+                               Direction direction) {
     return {.line = &column_plan_->line(),
             .from = from,
             .to = to,
-            .blocks = decomposition_.blocks().count,
+            .blocks = blocks,
             .direction = direction,
             .work = scratch.work.data(),
             .ahead = &scratch.ahead};
@@ -133,19 +134,23 @@ void CombTransform::forward_rows(int thread, const CombSource& source) {
     }
 }
 
-void CombTransform::forward_columns(int thread, const Side& to) {
+void CombTransform::forward_columns(int thread, Share<int> blocks, const Side& to) {
     Scratch& scratch = scratch_of(thread);
     Columns last =
-        columns(scratch, {.element = arrived(scratch).rows.data(), .next_doubles = group_doubles},
+        columns(scratch,
+                {.element = arrived(scratch).rows.data(),
+                 .start_doubles = blocks.first * block_doubles,
+                 .next_doubles = group_doubles},
                 {.element = to.element, .start_doubles = to.start_doubles, .next_doubles = group_doubles},
-                Direction::forward);
+                blocks.count, Direction::forward);
     last.is_streamed = is_streamed_;
     functions_.transform_columns(last);
 }
 
-void CombTransform::inverse_columns(int thread, const Side& from, std::ptrdiff_t follower_doubles) {
+void CombTransform::inverse_columns(int thread, Share<int> blocks, const Side& from,
+                                    std::ptrdiff_t follower_doubles) {
     Scratch& scratch = scratch_of(thread);
-    const std::ptrdiff_t groups = (decomposition_.blocks().count + group_blocks - 1) / group_blocks;
+    const std::ptrdiff_t groups = (blocks.count + group_blocks - 1) / group_blocks;
     scratch.ahead = {.element = from.element,
                      .elements = decomposition_.all_bundles(),
                      .start_doubles = from.start_doubles + follower_doubles,
@@ -155,7 +160,10 @@ void CombTransform::inverse_columns(int thread, const Side& from, std::ptrdiff_t
     functions_.transform_columns(
         columns(scratch,
                 {.element = from.element, .start_doubles = from.start_doubles, .next_doubles = group_doubles},
-                {.element = scratch.comb.rows.data(), .next_doubles = group_doubles}, Direction::inverse));
+                {.element = scratch.comb.rows.data(),
+                 .start_doubles = blocks.first * block_doubles,
+                 .next_doubles = group_doubles},
+                blocks.count, Direction::inverse));
 }
 
 void CombTransform::inverse_rows(int thread, const Side& to) {

@@ -28,11 +28,11 @@ class CombTransform {
 
     /// The first step of a forward transform: from rows of points.
     void forward_rows(int thread, const CombSource& source);
-    /// The second: to rows of coefficients (a place for each row, of this rank's blocks).
-    void forward_columns(int thread, const Side& to);
+    /// The second: to rows of coefficients (a place for each row, of these of this rank's blocks).
+    void forward_columns(int thread, Share<int> blocks, const Side& to);
     /// The first step of an inverse transform: from rows of coefficients. If another comb of this thread
     /// follows, its rows lie `follower_doubles` further.
-    void inverse_columns(int thread, const Side& from, std::ptrdiff_t follower_doubles);
+    void inverse_columns(int thread, Share<int> blocks, const Side& from, std::ptrdiff_t follower_doubles);
     /// The second: to this rank's rows of points (a place for each block).
     void inverse_rows(int thread, const Side& to);
     /// Between the steps all threads call this, of which the first `combs` have a comb in hand.
@@ -66,7 +66,8 @@ class CombTransform {
     void exchange_comb(Scratch& scratch) const;
     [[nodiscard]] Rows rows(Scratch& scratch, const Side& from, const Side& to, int count,
                             Direction direction);
-    [[nodiscard]] Columns columns(Scratch& scratch, const Side& from, const Side& to, Direction direction);
+    [[nodiscard]] Columns columns(Scratch& scratch, const Side& from, const Side& to, int blocks,
+                                  Direction direction);
 
     Decomposition decomposition_;
     Communicator communicator_;

@@ -2,10 +2,10 @@
 #include "npb/ft/decomposition.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 
-#include "npb/common/arguments.hpp"
 #include "npb/ft/layout.hpp"
 
 namespace tare::npb::ft {
@@ -22,7 +22,7 @@ Cut cut_for(const Edges& edges, int ranks) {
     const int most_inner = std::min(bundles, edges.x / int{block_points});
     for (int inner = 1; inner <= std::min(ranks, most_inner); ++inner) {
         if (ranks % inner == 0 && ranks / inner <= most_outer) {
-            return {.inner = inner, .outer = ranks / inner};
+            return {.inner = inner, .outer = ranks / inner, .sharing = inner};
         }
     }
     throw WrongUse("this box cannot be cut into " + std::to_string(ranks) +
@@ -30,12 +30,22 @@ Cut cut_for(const Edges& edges, int ranks) {
                    ", or such a number times 2 to " + std::to_string(most_inner));
 }
 
-Decomposition Decomposition::of(const Edges& edges, const World& world) {
-    const Cut cut = cut_for(edges, world.ranks);
+Cut reference_cut_for(const Edges& edges, int ranks) {
+    const int bundles = edges.y / int{bundle_rows};
+    const int most = std::min(edges.z, bundles * (edges.x / int{block_points}));
+    if (ranks > most || !std::has_single_bit(static_cast<unsigned>(ranks))) {
+        throw WrongUse("with the reference's messages the number of ranks is a power of two up to " +
+                       std::to_string(most));
+    }
+    const int outer = std::min(ranks, bundles);
+    return {.inner = ranks / outer, .outer = outer, .sharing = 1};
+}
+
+Decomposition Decomposition::of(const Edges& edges, const World& world, Messages messages) {
+    const bool is_own = messages == Messages::own;
     return {.edges = edges,
-            .cut = cut,
-            .inner_index = world.rank % cut.inner,
-            .outer_index = world.rank / cut.inner};
+            .cut = is_own ? cut_for(edges, world.ranks) : reference_cut_for(edges, world.ranks),
+            .rank = world.rank};
 }
 
 int Decomposition::all_blocks() const { return edges.x / int{block_points}; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npb/common/arguments.hpp"
 #include "npb/common/share.hpp"
 #include "npb/common/world.hpp"
 
@@ -29,35 +30,60 @@ struct Edges {
 ///   along x:  all blocks,   y cut inner, z cut outer
 ///   along y:  blocks inner, all y,       z cut outer
 ///   along z:  blocks inner, y cut outer, all z
+/// With the reference's messages each rank has whole planes, and all ranks exchange data between y and z:
+///   along x and y:  all blocks, all y, z cut inner * outer
+///   along z:        blocks inner, y cut outer, all z
 /// Transforms along y have two steps (see `bundle_rows`), the second one along with z, so that eight rows are
 /// never parted: a cut of y goes between bundles.
 struct Cut {
     int inner = 1;
     int outer = 1;
+    /// The ranks that share planes: `inner`, or 1.
+    int sharing = 1;
+
+    [[nodiscard]] int ranks() const { return inner * outer; }
+    /// Into how many parts along x each rank divides its planes when they change hands.
+    [[nodiscard]] int parts() const { return inner / sharing; }
 };
 
 /// Slabs as long as there are planes enough. Throws `WrongUse` where the box has no such cut.
 [[nodiscard]] Cut cut_for(const Edges& edges, int ranks);
+/// The cut for the reference's messages. Throws `WrongUse` unless the ranks are a power of two, and no more
+/// than planes or pieces of 8 rows and 8 points in x.
+[[nodiscard]] Cut reference_cut_for(const Edges& edges, int ranks);
 
 /// This rank's place in the cut: ranks of a plane are neighbours.
 struct Decomposition {
     Edges edges;
     Cut cut;
-    int inner_index = 0;
-    int outer_index = 0;
+    int rank = 0;
 
-    [[nodiscard]] static Decomposition of(const Edges& edges, const World& world);
+    [[nodiscard]] static Decomposition of(const Edges& edges, const World& world,
+                                          Messages messages = Messages::own);
 
     [[nodiscard]] int all_blocks() const;
     [[nodiscard]] int all_bundles() const;
-    /// Blocks of x where lines run along y and z.
-    [[nodiscard]] Share<int> blocks() const { return share_of(all_blocks(), cut.inner, inner_index); }
+    /// Of the ranks that share planes, this one; and of all such groups of ranks, this one's.
+    [[nodiscard]] int place_in_plane() const { return rank % cut.sharing; }
+    [[nodiscard]] int group_of_planes() const { return rank / cut.sharing; }
+    /// Blocks of x where lines run along y.
+    [[nodiscard]] Share<int> comb_blocks() const {
+        return share_of(all_blocks(), cut.sharing, place_in_plane());
+    }
+    /// Blocks of x where lines run along z.
+    [[nodiscard]] Share<int> blocks() const { return share_of(all_blocks(), cut.inner, rank % cut.inner); }
     /// Rows of each comb where lines run along x: row m of comb j is y = 8 m + j.
-    [[nodiscard]] Share<int> comb_rows() const { return share_of(all_bundles(), cut.inner, inner_index); }
+    [[nodiscard]] Share<int> comb_rows() const {
+        return share_of(all_bundles(), cut.sharing, place_in_plane());
+    }
     /// Bundles where lines run along z: row j of bundle m has the wave number ny / 8 * j + m.
-    [[nodiscard]] Share<int> bundles() const { return share_of(all_bundles(), cut.outer, outer_index); }
+    [[nodiscard]] Share<int> bundles() const {
+        return share_of(all_bundles(), cut.outer, rank / cut.inner);
+    }
     /// Planes where lines run along x and y.
-    [[nodiscard]] Share<int> planes() const { return share_of(edges.z, cut.outer, outer_index); }
+    [[nodiscard]] Share<int> planes() const {
+        return share_of(edges.z, cut.ranks() / cut.sharing, group_of_planes());
+    }
 };
 
 }  // namespace tare::npb::ft

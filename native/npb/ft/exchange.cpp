@@ -12,10 +12,24 @@ namespace {
 /// 1 MiB: large enough that its start costs nothing, small enough to be sent out of a cache.
 constexpr std::ptrdiff_t message_doubles = std::ptrdiff_t{1} << 17U;
 
+/// Where piece `number` of `total` is when the first parts of all things lie before the second ones.
+std::size_t place_of(int number, int total, int parts) {
+    return static_cast<std::size_t>(number % parts * (total / parts) + number / parts);
+}
+
 }  // namespace
 
-Exchange::Exchange(const World& world, const Table2d& table)
-    : world_{world}, table_{table}, parts_left_(static_cast<std::size_t>(items().count)) {
+Exchange::Exchange(const World& world, const Table2d& table, Messages messages)
+    : world_{world},
+      table_{table},
+      is_at_once_{messages == Messages::reference && world.ranks > 1},
+      parts_left_(static_cast<std::size_t>(items().count)) {
+    if (is_at_once_) {
+        for (int rank = 0; rank < world.ranks; ++rank) {
+            peers_.push_back({.rank = rank});
+        }
+        return;
+    }
     std::size_t most_requests = 0;
     for (int step = 1; step < world.ranks; ++step) {
         // Ranks begin with different peers, so that no rank is everyone's first.
@@ -28,13 +42,13 @@ Exchange::Exchange(const World& world, const Table2d& table)
 }
 
 std::ptrdiff_t Exchange::piece_doubles(int rank) const {
-    return rows_of(rank).count * table_.row_doubles + padding_doubles;
+    return rows_of(rank).count * table_.row_doubles + (is_at_once_ ? 0 : padding_doubles);
 }
 
 std::ptrdiff_t Exchange::outgoing_doubles() const {
     std::ptrdiff_t sum = 0;
     for (const Peer& peer : peers_) {
-        sum += items().count * piece_doubles(peer.rank);
+        sum += doubles_for(peer);
     }
     return sum;
 }
@@ -43,7 +57,7 @@ void Exchange::use(double* outgoing, double* arriving) {
     arriving_ = arriving;
     for (Peer& peer : peers_) {
         peer.outgoing = outgoing;
-        outgoing += items().count * piece_doubles(peer.rank);
+        outgoing += doubles_for(peer);
     }
 }
 
@@ -51,11 +65,13 @@ void Exchange::find_targets(int item, std::span<double*> rows) const {
     const auto fill = [&](int rank, double* piece) {
         const Share<int> share = rows_of(rank);
         for (int row = share.first; row < share.first + share.count; ++row) {
-            rows[static_cast<std::size_t>(row)] = piece;
+            rows[place_of(row, table_.rows, table_.parts_of_row)] = piece;
             piece += table_.row_doubles;
         }
     };
-    fill(world_.rank, arriving_ + (items().first + item) * item_doubles());
+    if (!is_at_once_) {
+        fill(world_.rank, arriving_ + (items().first + item) * item_doubles());
+    }
     for (const Peer& peer : peers_) {
         fill(peer.rank, peer.outgoing + item * piece_doubles(peer.rank));
     }
@@ -63,8 +79,8 @@ void Exchange::find_targets(int item, std::span<double*> rows) const {
 
 void Exchange::find_arrivals(std::span<double*> items) const {
     double* place = arriving_;
-    for (double*& item : items) {
-        item = place;
+    for (int item = 0; item < table_.items; ++item) {
+        items[place_of(item, table_.items, table_.parts_of_item)] = place;
         place += item_doubles();
     }
 }
@@ -90,8 +106,10 @@ void Exchange::begin(int parts_of_item) {
         left.store(parts_of_item, std::memory_order_relaxed);
     }
     next_sent_ = 0;
-    for (const Peer& peer : peers_) {
-        receive_from(peer.rank);
+    if (!is_at_once_) {
+        for (const Peer& peer : peers_) {
+            receive_from(peer.rank);
+        }
     }
 }
 
@@ -121,13 +139,23 @@ void Exchange::send(int item) {
 }
 
 void Exchange::send_finished() {
-    while (next_sent_ < items().count &&
+    while (!is_at_once_ && next_sent_ < items().count &&
            parts_left_[static_cast<std::size_t>(next_sent_)].load(std::memory_order_acquire) == 0) {
         send(next_sent_++);
     }
 }
 
+void Exchange::complete_at_once() {
+    const int piece = static_cast<int>(doubles_for(peers_.front()));
+    MPI_Alltoall(peers_.front().outgoing, piece, MPI_DOUBLE, arriving_, piece, MPI_DOUBLE,
+                 world_.communicator);
+}
+
 void Exchange::complete() {
+    if (is_at_once_) {
+        complete_at_once();
+        return;
+    }
     send_finished();
     MPI_Waitall(static_cast<int>(requested_), requests_.data(), MPI_STATUSES_IGNORE);
     requested_ = 0;

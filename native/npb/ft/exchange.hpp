@@ -12,18 +12,21 @@
 namespace tare::npb::ft {
 
 /// A table of rows that changes hands: before, each rank has some items (planes, say) with all of their rows;
-/// after, it has some rows of all items.
+/// after, it has some rows of all items. Either may be cut into parts, which lie side by side in x.
 struct Table2d {
     int items = 0;
     int rows = 0;
     std::ptrdiff_t row_doubles = 0;
+    int parts_of_item = 1;
+    int parts_of_row = 1;
 };
 
 /// The exchange, begun as soon as the first items are finished, while further ones are computed. What a rank
-/// keeps for itself it writes to its final place.
+/// keeps for itself it writes to its final place. With the reference's messages it is one `MPI_Alltoall` after
+/// the last item instead, of equal pieces for all ranks, this one included.
 class Exchange {
   public:
-    Exchange(const World& world, const Table2d& table);
+    Exchange(const World& world, const Table2d& table, Messages messages);
 
     /// Memory for what goes to other ranks, and for all that is here afterwards.
     [[nodiscard]] std::ptrdiff_t outgoing_doubles() const;
@@ -35,9 +38,11 @@ class Exchange {
     /// From an item's row to the next item's same row, after the exchange.
     [[nodiscard]] std::ptrdiff_t item_doubles() const { return piece_doubles(world_.rank); }
 
-    /// Where all rows of this rank's item number `item` are to be written.
+    /// Where all rows of this rank's item number `item` are to be written: the first parts of all rows, then
+    /// the second parts, and so on.
     void find_targets(int item, std::span<double*> rows) const;
-    /// Where the first of this rank's rows of all items is afterwards; the others follow, one row apart.
+    /// Where the first of this rank's rows of all items is afterwards, in the same order; the others follow,
+    /// one row apart.
     void find_arrivals(std::span<double*> items) const;
 
     /// Nothing of an earlier exchange is needed any more. Each item is written in so many parts.
@@ -58,14 +63,19 @@ class Exchange {
 
     [[nodiscard]] Share<int> rows_of(int rank) const { return share_of(table_.rows, world_.ranks, rank); }
     [[nodiscard]] std::ptrdiff_t piece_doubles(int rank) const;
+    [[nodiscard]] std::ptrdiff_t doubles_for(const Peer& peer) const {
+        return items().count * piece_doubles(peer.rank);
+    }
     [[nodiscard]] int items_per_message(int receiver) const;
     void receive_from(int sender);
     void send(int item);
+    void complete_at_once();
     void send_to(const Peer& peer, int item);
     [[nodiscard]] MPI_Request& request();
 
     World world_;
     Table2d table_;
+    bool is_at_once_;
     std::vector<Peer> peers_;
     double* arriving_ = nullptr;
     std::vector<MPI_Request> requests_;

@@ -9,6 +9,7 @@
 #include <complex>
 #include <cstdint>
 #include <numbers>
+#include <tuple>
 #include <vector>
 
 #include "npb/common/random.hpp"
@@ -79,11 +80,11 @@ double sum_of_ranks(double value, const World& world) {
 /// A box of all ranks, or of each rank alone.
 struct Case {
     explicit Case(const Edges& sizes, Simd simd = runnable().back(), MPI_Comm communicator = MPI_COMM_WORLD,
-                  int threads = 1)
+                  int threads = 1, Messages messages = Messages::own)
         : team{threads},
           edges{sizes},
           world{World::of(communicator)},
-          box{Decomposition::of(sizes, world), world, simd, team, times} {
+          box{Decomposition::of(sizes, world, messages), world, messages, simd, team, times} {
         box.make_tables();
     }
 
@@ -351,6 +352,35 @@ TEST_CASE("FT: planes are shared by ranks only where there are more ranks than p
     CHECK(cut_for({64, 64, 4}, 32).inner == 8);
     CHECK_THROWS_AS(cut_for({64, 64, 4}, 33), WrongUse);
     CHECK_THROWS_AS(cut_for({64, 64, 64}, 67), WrongUse);
+}
+
+TEST_CASE("FT: with the reference's messages no planes are shared, and more ranks than bundles cut x") {
+    for (const auto& [edges, ranks, inner] :
+         {std::tuple{Edges{64, 64, 64}, 8, 1}, std::tuple{Edges{64, 64, 64}, 16, 2},
+          std::tuple{Edges{64, 64, 64}, 64, 8}, std::tuple{Edges{128, 128, 32}, 32, 2}}) {
+        const Cut cut = reference_cut_for(edges, ranks);
+        CHECK(cut.inner == inner);
+        CHECK(cut.outer * inner == ranks);
+        CHECK(cut.sharing == 1);
+    }
+    CHECK_THROWS_AS(reference_cut_for({128, 128, 32}, 64), WrongUse);
+    CHECK_THROWS_AS(reference_cut_for({64, 32, 64}, 64), WrongUse);
+    CHECK_THROWS_AS(reference_cut_for({64, 64, 64}, 6), WrongUse);
+}
+
+TEST_CASE("ranks of the run: FT's spectrum and field are the same with the reference's messages") {
+    const World world = World::of(MPI_COMM_WORLD);
+    const Communicator pair = first_ranks(world, std::min(world.ranks, 2));
+    if (pair.has_part()) {
+        for (const int threads : {1, 2}) {
+            Case whole{small, runnable().back(), MPI_COMM_SELF};
+            Case cut{small, runnable().back(), pair.get(), threads, Messages::reference};
+            whole.transform(5);
+            cut.transform(1);
+            cut.transform(5);
+            CHECK(is_same(cut, whole));
+        }
+    }
 }
 
 TEST_CASE("FT: every class's checksums verify themselves, and nothing off by more than NPB allows") {
