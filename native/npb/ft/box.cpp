@@ -17,7 +17,8 @@ bool is_streamed(const Decomposition& decomposition) {
 
 Communicator ranks_of_bundles(const Decomposition& decomposition, const World& world) {
     MPI_Comm found = MPI_COMM_NULL;
-    MPI_Comm_split(world.communicator, decomposition.place_in_plane(), decomposition.group_of_planes(), &found);
+    MPI_Comm_split(world.communicator, decomposition.place_in_plane(), decomposition.group_of_planes(),
+                   &found);
     return Communicator{found};
 }
 
@@ -83,12 +84,11 @@ void Box::allocate() {
 
 std::ptrdiff_t Box::field_comb(std::ptrdiff_t comb) const {
     return is_parted(decomposition_) ? comb * decomposition_.comb_rows().count * field_row_doubles()
-                                        : comb * row_doubles_;
+                                     : comb * row_doubles_;
 }
 
 std::ptrdiff_t Box::field_row_doubles() const {
-    return is_parted(decomposition_) ? std::ptrdiff_t{2} * decomposition_.edges.x
-                                        : to_combs_.item_doubles();
+    return is_parted(decomposition_) ? std::ptrdiff_t{2} * decomposition_.edges.x : to_combs_.item_doubles();
 }
 
 void Box::make_tables() {

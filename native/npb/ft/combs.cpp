@@ -11,7 +11,8 @@ namespace {
 
 Communicator ranks_of_plane(const Decomposition& decomposition, const World& world) {
     MPI_Comm found = MPI_COMM_NULL;
-    MPI_Comm_split(world.communicator, decomposition.group_of_planes(), decomposition.place_in_plane(), &found);
+    MPI_Comm_split(world.communicator, decomposition.group_of_planes(), decomposition.place_in_plane(),
+                   &found);
     return Communicator{found};
 }
 

@@ -77,9 +77,7 @@ struct Decomposition {
         return share_of(all_bundles(), cut.sharing, place_in_plane());
     }
     /// Bundles where lines run along z: row j of bundle m has the wave number ny / 8 * j + m.
-    [[nodiscard]] Share<int> bundles() const {
-        return share_of(all_bundles(), cut.outer, rank / cut.inner);
-    }
+    [[nodiscard]] Share<int> bundles() const { return share_of(all_bundles(), cut.outer, rank / cut.inner); }
     /// Planes where lines run along x and y.
     [[nodiscard]] Share<int> planes() const {
         return share_of(edges.z, cut.ranks() / cut.sharing, group_of_planes());

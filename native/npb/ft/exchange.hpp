@@ -22,8 +22,8 @@ struct Table2d {
 };
 
 /// The exchange, begun as soon as the first items are finished, while further ones are computed. What a rank
-/// keeps for itself it writes to its final place. With the reference's messages it is one `MPI_Alltoall` after
-/// the last item instead, of equal pieces for all ranks, this one included.
+/// keeps for itself it writes to its final place. With the reference's messages it is one `MPI_Alltoall`
+/// after the last item instead, of equal pieces for all ranks, this one included.
 class Exchange {
   public:
     Exchange(const World& world, const Table2d& table, Messages messages);

@@ -94,8 +94,8 @@ std::vector<std::complex<double>> solve(Box& box, const Problem& problem, const 
 void warm_up(Box& box, const Problem& problem, const World& world, const Arguments& arguments, Team& team,
              PartTimes& times) {
     const int iterations = arguments.messages == Messages::own ? 1 : 0;
-    static_cast<void>(solve(box, {.edges = problem.edges, .iterations = iterations}, world, arguments.simd,
-                            team, times));
+    static_cast<void>(
+        solve(box, {.edges = problem.edges, .iterations = iterations}, world, arguments.simd, team, times));
     times.clear();
 }
 
