@@ -12,7 +12,7 @@ namespace tare::npb::ft::TARE_NPB_SIMD {
     const Complex sum_even = x[0] + x[2];
     const Complex difference_even = x[0] - x[2];
     const Complex sum_odd = x[1] + x[3];
-    const Complex difference_odd = quarter_turn(x[1] - x[3]);
+    const Complex difference_odd = times_minus_i(x[1] - x[3]);
     x[0] = sum_even + sum_odd;
     x[1] = difference_even + difference_odd;
     x[2] = sum_even - sum_odd;
@@ -26,7 +26,7 @@ namespace tare::npb::ft::TARE_NPB_SIMD {
     const Complex fourth = x[3] - x[7];
     Complex odd[4] = {x[0] - x[4],
                       {root_half * (second.re + second.im), root_half * (second.im - second.re)},
-                      quarter_turn(x[2] - x[6]),
+                      times_minus_i(x[2] - x[6]),
                       {root_half * (fourth.im - fourth.re), -root_half * (fourth.re + fourth.im)}};
     butterfly(even);
     butterfly(odd);

@@ -13,23 +13,23 @@ constexpr int summands = 1024;
 
 }  // namespace
 
-Checksum::Checksum(const Box& box, const Edges& edges) : scale_{1.0 / edges.points()} {
+Checksum::Checksum(const Fft3d& fft, const Edges& edges) : scale_{1.0 / edges.points()} {
     for (int number = 1; number <= summands; ++number) {
         const int x = number % edges.x;
         const int y = 3 * number % edges.y;
         const int z = 5 * number % edges.z;
-        if (box.has_row(y, z)) {
-            places_.push_back(box.point(x, y, z));
+        if (fft.has_row(y, z)) {
+            points_.push_back(fft.point(x, y, z));
         }
     }
-    values_.resize(places_.size());
+    values_.resize(points_.size());
 }
 
 std::complex<double> Checksum::here(Team& team) {
     team.run([&](int thread) {
-        const auto part = team.part(thread, places_.size());
+        const auto part = team.part(thread, points_.size());
         for (std::size_t number = part.first; number < part.end(); ++number) {
-            values_[number] = {places_[number][0], places_[number][block_points]};
+            values_[number] = {points_[number][0], points_[number][block_points]};
         }
     });
     return scale_ * std::accumulate(values_.begin(), values_.end(), std::complex<double>{});

@@ -12,14 +12,14 @@ namespace tare::npb::ft {
 /// 1024, is (j mod nx, 3j mod ny, 5j mod nz).
 class Checksum {
   public:
-    Checksum(const Box& box, const Edges& edges);
+    Checksum(const Fft3d& fft, const Edges& edges);
 
     /// This rank's part, divided by the number of points of the box, as a backward transform must be. Threads
     /// fetch the points; they are added in their order.
     [[nodiscard]] std::complex<double> here(Team& team);
 
   private:
-    std::vector<const double*> places_;
+    std::vector<const double*> points_;
     std::vector<std::complex<double>> values_;
     double scale_;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms along y within a comb: the lanes are neighbours in x, so that they need no shuffles.
+// Pencils along y within an xy tile: the lanes are neighbours in x, so that they need no shuffles.
 #include "npb/ft/engine.hpp"
 #include "npb/ft/variants.hpp"
 
 namespace tare::npb::ft::TARE_NPB_SIMD {
 
 void transform_columns(const Columns& columns) {
-    Ahead ahead = *columns.ahead;
+    Prefetch prefetch = *columns.prefetch;
     for (Index block = 0; block < columns.blocks; block += group_blocks) {
         const Index lines = smaller(group_blocks, columns.blocks - block);
         const Index group = block / group_blocks;
@@ -15,13 +15,13 @@ void transform_columns(const Columns& columns) {
         const Table to =
             table_of(columns.to, group * columns.to.next_doubles, block_doubles, columns.direction);
         if (columns.is_streamed) {
-            transform(*columns.line, from, Streamed{to}, lines, columns.work, ahead);
+            transform(*columns.line, from, Streamed{to}, lines, columns.work, prefetch);
         } else {
-            transform(*columns.line, from, to, lines, columns.work, ahead);
+            transform(*columns.line, from, to, lines, columns.work, prefetch);
         }
     }
     finish_streams();
-    *columns.ahead = ahead;
+    *columns.prefetch = prefetch;
 }
 
 }  // namespace tare::npb::ft::TARE_NPB_SIMD

@@ -13,60 +13,61 @@
 
 namespace tare::npb::ft {
 
-/// Writes whole rows of a comb as blocks, from its row `first` on, `rows` of them.
-using CombSource = std::function<void(int first, int rows, double* to)>;
+/// Writes whole rows of an xy tile as blocks, from its row `first` on, `rows` of them.
+using TileSource = std::function<void(int first, int rows, double* to)>;
 
-/// Transforms of combs (every eighth row of a plane) along x, and along y within the comb. Each thread has a
-/// comb of its own in hand, in a memory that holds one. Where ranks share planes, combs are cut by rows
-/// before the exchange among them and by blocks of x after it.
-class CombTransform {
+/// Transforms of xy tiles: pencils along x, and the first factor of those along y, which takes every eighth
+/// row of a plane (decimation, see `y_radix`). Each thread has a tile of its own in hand, in a memory that
+/// holds one. Where ranks share planes, tiles are cut by rows before the transpose among them and by blocks
+/// of x after it.
+class XyTransform {
   public:
-    CombTransform(const Decomposition& decomposition, const World& world, Simd simd, bool is_streamed,
-                  int threads);
+    XyTransform(const Decomposition& decomposition, const World& world, Simd simd, bool is_streamed,
+                int threads);
 
     void make_tables();
 
     /// The first step of a forward transform: from rows of points.
-    void forward_rows(int thread, const CombSource& source);
-    /// The second: to rows of coefficients (a place for each row, of these of this rank's blocks).
-    void forward_columns(int thread, Share<int> blocks, const Side& to);
-    /// The first step of an inverse transform: from rows of coefficients. If another comb of this thread
+    void forward_rows(int thread, const TileSource& source);
+    /// The second: to rows of coefficients (an address for each row, of these of this rank's blocks).
+    void forward_columns(int thread, Share<int> blocks, const Pencils& to);
+    /// The first step of an inverse transform: from rows of coefficients. If another xy tile of this thread
     /// follows, its rows lie `follower_doubles` further.
-    void inverse_columns(int thread, Share<int> blocks, const Side& from, std::ptrdiff_t follower_doubles);
-    /// The second: to this rank's rows of points (a place for each block).
-    void inverse_rows(int thread, const Side& to);
-    /// Between the steps all threads call this, of which the first `combs` have a comb in hand.
-    void exchange(int thread, int combs);
+    void inverse_columns(int thread, Share<int> blocks, const Pencils& from, std::ptrdiff_t follower_doubles);
+    /// The second: to this rank's rows of points (an address for each block).
+    void inverse_rows(int thread, const Pencils& to);
+    /// Between the steps all threads call this, of which the first `tiles` have a tile in hand.
+    void transpose(int thread, int tiles);
 
   private:
-    /// Both faces of a comb's memory: the place of each row with this rank's blocks, and of each block of
+    /// Both faces of a tile's memory: the address of each row with this rank's blocks, and of each block of
     /// this rank's first row.
-    struct Comb {
+    struct Tile {
         Buffer<double> memory;
         std::vector<double*> rows;
         std::vector<double*> blocks;
     };
     /// What one thread works with.
     struct alignas(buffer_alignment_byte) Scratch {
-        Comb comb;
+        Tile tile;
         /// What came from other ranks, if there are any.
-        Comb received;
+        Tile received;
         Buffer<double> work;
         Buffer<double> source_rows;
         std::vector<double*> source_blocks;
-        Ahead ahead;
+        Prefetch prefetch;
     };
 
-    [[nodiscard]] Comb new_comb() const;
+    [[nodiscard]] Tile new_tile() const;
     [[nodiscard]] Scratch new_scratch() const;
     [[nodiscard]] Scratch& scratch_of(int thread) { return scratch_[static_cast<std::size_t>(thread)]; }
-    [[nodiscard]] const Comb& arrived(const Scratch& scratch) const {
-        return ranks_.ranks > 1 ? scratch.received : scratch.comb;
+    [[nodiscard]] const Tile& arrived(const Scratch& scratch) const {
+        return ranks_.ranks > 1 ? scratch.received : scratch.tile;
     }
-    void exchange_comb(Scratch& scratch) const;
-    [[nodiscard]] Rows rows(Scratch& scratch, const Side& from, const Side& to, int count,
+    void transpose_tile(Scratch& scratch) const;
+    [[nodiscard]] Rows rows(Scratch& scratch, const Pencils& from, const Pencils& to, int count,
                             Direction direction);
-    [[nodiscard]] Columns columns(Scratch& scratch, const Side& from, const Side& to, int blocks,
+    [[nodiscard]] Columns columns(Scratch& scratch, const Pencils& from, const Pencils& to, int blocks,
                                   Direction direction);
 
     Decomposition decomposition_;

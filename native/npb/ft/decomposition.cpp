@@ -17,9 +17,9 @@ int owner_of(int total, int parts, int thing) {
 int largest_share(int total, int parts) { return (total + parts - 1) / parts; }
 
 Cut cut_for(const Edges& edges, int ranks) {
-    const int bundles = edges.y / int{bundle_rows};
-    const int most_outer = std::min(bundles, edges.z);
-    const int most_inner = std::min(bundles, edges.x / int{block_points});
+    const int butterflies = edges.y / int{y_radix};
+    const int most_outer = std::min(butterflies, edges.z);
+    const int most_inner = std::min(butterflies, edges.x / int{block_points});
     for (int inner = 1; inner <= std::min(ranks, most_inner); ++inner) {
         if (ranks % inner == 0 && ranks / inner <= most_outer) {
             return {.inner = inner, .outer = ranks / inner, .sharing = inner};
@@ -31,13 +31,13 @@ Cut cut_for(const Edges& edges, int ranks) {
 }
 
 Cut reference_cut_for(const Edges& edges, int ranks) {
-    const int bundles = edges.y / int{bundle_rows};
-    const int most = std::min(edges.z, bundles * (edges.x / int{block_points}));
+    const int butterflies = edges.y / int{y_radix};
+    const int most = std::min(edges.z, butterflies * (edges.x / int{block_points}));
     if (ranks > most || !std::has_single_bit(static_cast<unsigned>(ranks))) {
         throw WrongUse("with the reference's messages the number of ranks is a power of two up to " +
                        std::to_string(most));
     }
-    const int outer = std::min(ranks, bundles);
+    const int outer = std::min(ranks, butterflies);
     return {.inner = ranks / outer, .outer = outer, .sharing = 1};
 }
 
@@ -50,6 +50,6 @@ Decomposition Decomposition::of(const Edges& edges, const World& world, Messages
 
 int Decomposition::all_blocks() const { return edges.x / int{block_points}; }
 
-int Decomposition::all_bundles() const { return edges.y / int{bundle_rows}; }
+int Decomposition::all_butterflies() const { return edges.y / int{y_radix}; }
 
 }  // namespace tare::npb::ft

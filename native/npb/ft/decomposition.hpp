@@ -24,21 +24,21 @@ struct Edges {
 /// The most that any part has.
 [[nodiscard]] int largest_share(int total, int parts);
 
-/// How the box is cut: each rank has whole lines along x, then along y, then along z. `outer` ranks exchange
-/// data between y and z; where there are too many ranks for that, groups of `inner` ranks share planes, and
-/// exchange data between x and y.
+/// How the box is cut: each rank has whole pencils along x, then along y, then along z. `outer` ranks
+/// transpose between y and z; where there are too many ranks for such slabs, `inner` ranks share each slab,
+/// and transpose between x and y.
 ///   along x:  all blocks,   y cut inner, z cut outer
 ///   along y:  blocks inner, all y,       z cut outer
 ///   along z:  blocks inner, y cut outer, all z
-/// With the reference's messages each rank has whole planes, and all ranks exchange data between y and z:
+/// With the reference's messages each rank has a slab of its own, and all ranks transpose between y and z:
 ///   along x and y:  all blocks, all y, z cut inner * outer
 ///   along z:        blocks inner, y cut outer, all z
-/// Transforms along y have two steps (see `bundle_rows`), the second one along with z, so that eight rows are
-/// never parted: a cut of y goes between bundles.
+/// Transforms along y have two factors (see `y_radix`), the second one along with z, so that the eight rows
+/// of a butterfly are never parted.
 struct Cut {
     int inner = 1;
     int outer = 1;
-    /// The ranks that share planes: `inner`, or 1.
+    /// The ranks that share a slab: `inner`, or 1.
     int sharing = 1;
 
     [[nodiscard]] int ranks() const { return inner * outer; }
@@ -62,26 +62,26 @@ struct Decomposition {
                                           Messages messages = Messages::own);
 
     [[nodiscard]] int all_blocks() const;
-    [[nodiscard]] int all_bundles() const;
-    /// Of the ranks that share planes, this one; and of all such groups of ranks, this one's.
-    [[nodiscard]] int place_in_plane() const { return rank % cut.sharing; }
-    [[nodiscard]] int group_of_planes() const { return rank / cut.sharing; }
+    [[nodiscard]] int all_butterflies() const;
+    /// Of the ranks that share a slab, this one; and of all slabs, this rank's.
+    [[nodiscard]] int rank_in_plane() const { return rank % cut.sharing; }
+    [[nodiscard]] int slab() const { return rank / cut.sharing; }
     /// Blocks of x where lines run along y.
-    [[nodiscard]] Share<int> comb_blocks() const {
-        return share_of(all_blocks(), cut.sharing, place_in_plane());
+    [[nodiscard]] Share<int> tile_blocks() const {
+        return share_of(all_blocks(), cut.sharing, rank_in_plane());
     }
     /// Blocks of x where lines run along z.
     [[nodiscard]] Share<int> blocks() const { return share_of(all_blocks(), cut.inner, rank % cut.inner); }
-    /// Rows of each comb where lines run along x: row m of comb j is y = 8 m + j.
-    [[nodiscard]] Share<int> comb_rows() const {
-        return share_of(all_bundles(), cut.sharing, place_in_plane());
+    /// Rows of each xy tile where lines run along x: row m of tile j is y = 8 m + j.
+    [[nodiscard]] Share<int> tile_rows() const {
+        return share_of(all_butterflies(), cut.sharing, rank_in_plane());
     }
-    /// Bundles where lines run along z: row j of bundle m has the wave number ny / 8 * j + m.
-    [[nodiscard]] Share<int> bundles() const { return share_of(all_bundles(), cut.outer, rank / cut.inner); }
+    /// Butterflies where lines run along z: row j of butterfly m has the wave number ny / 8 * j + m.
+    [[nodiscard]] Share<int> butterflies() const {
+        return share_of(all_butterflies(), cut.outer, rank / cut.inner);
+    }
     /// Planes where lines run along x and y.
-    [[nodiscard]] Share<int> planes() const {
-        return share_of(edges.z, cut.ranks() / cut.sharing, group_of_planes());
-    }
+    [[nodiscard]] Share<int> planes() const { return share_of(edges.z, cut.ranks() / cut.sharing, slab()); }
 };
 
 }  // namespace tare::npb::ft

@@ -17,10 +17,10 @@ struct Stride {
     Index step;
 };
 
-template <int radix, bool is_turned, typename From, typename To>
+template <int radix, bool has_twiddles, typename From, typename To>
 [[gnu::always_inline]] inline void combine_vector(const From& from,
-                                                  const typename From::Place (&source)[radix], const To& to,
-                                                  const typename To::Place (&sink)[radix],
+                                                  const typename From::Address (&source)[radix], const To& to,
+                                                  const typename To::Address (&sink)[radix],
                                                   const double* twiddle, Spot spot) {
     Complex x[radix];
 #pragma GCC unroll 8
@@ -31,7 +31,7 @@ template <int radix, bool is_turned, typename From, typename To>
     to.write(sink[0], spot, x[0]);
 #pragma GCC unroll 8
     for (Index index = 1; index < radix; ++index) {
-        if constexpr (is_turned) {
+        if constexpr (has_twiddles) {
             x[index] = times(x[index], every(twiddle[2 * index - 2]), every(twiddle[2 * index - 1]));
         }
         to.write(sink[index], spot, x[index]);
@@ -40,10 +40,10 @@ template <int radix, bool is_turned, typename From, typename To>
 
 /// Gathers the blocks of one line before it writes them: a processor sends a cache line past the caches at
 /// once only if few others are begun before it is whole, and narrow vectors begin 16 at a time.
-template <int radix, bool is_turned, typename From, typename To>
+template <int radix, bool has_twiddles, typename From, typename To>
 [[gnu::always_inline]] inline void combine_gathered(const From& from,
-                                                    const typename From::Place (&source)[radix], const To& to,
-                                                    const typename To::Place (&sink)[radix],
+                                                    const typename From::Address (&source)[radix],
+                                                    const To& to, const typename To::Address (&sink)[radix],
                                                     const double* twiddle, Index line) {
     alignas(buffer_alignment_byte) double blocks[radix * block_doubles];
     double* gathered[radix];
@@ -53,7 +53,7 @@ template <int radix, bool is_turned, typename From, typename To>
     }
     const Gathered kept{to.parts};
     for (Index vector = 0; vector < block_vectors; ++vector) {
-        combine_vector<radix, is_turned>(from, source, kept, gathered, twiddle, {line, vector});
+        combine_vector<radix, has_twiddles>(from, source, kept, gathered, twiddle, {line, vector});
     }
 #pragma GCC unroll 8
     for (Index index = 0; index < radix; ++index) {
@@ -61,12 +61,12 @@ template <int radix, bool is_turned, typename From, typename To>
     }
 }
 
-/// One butterfly of each line, all but the first of its results turned if so wanted.
-template <int radix, bool is_turned, typename From, typename To>
+/// One butterfly of each line, all but the first of its results multiplied with twiddles if so wanted.
+template <int radix, bool has_twiddles, typename From, typename To>
 [[gnu::always_inline]] inline void combine(const From& from, Stride in, const To& to, Stride out,
-                                           const double* twiddle, Index lines, Ahead& ahead) {
-    typename From::Place source[radix];
-    typename To::Place sink[radix];
+                                           const double* twiddle, Index lines, Prefetch& prefetch) {
+    typename From::Address source[radix];
+    typename To::Address sink[radix];
 #pragma GCC unroll 8
     for (int index = 0; index < radix; ++index) {
         source[index] = from.at(in.first + index * in.step);
@@ -74,66 +74,66 @@ template <int radix, bool is_turned, typename From, typename To>
     }
     for (Index line = 0; line < lines; ++line) {
         if constexpr (To::is_gathered) {
-            combine_gathered<radix, is_turned>(from, source, to, sink, twiddle, line);
+            combine_gathered<radix, has_twiddles>(from, source, to, sink, twiddle, line);
         } else {
 #pragma GCC unroll 1  // two butterflies at once need more registers than there are
             for (Index vector = 0; vector < block_vectors; ++vector) {
-                combine_vector<radix, is_turned>(from, source, to, sink, twiddle, {line, vector});
+                combine_vector<radix, has_twiddles>(from, source, to, sink, twiddle, {line, vector});
             }
         }
     }
-    step(ahead);
+    prefetch_some(prefetch);
 }
 
 template <int radix, typename From>
-[[gnu::always_inline]] inline void turn_pass(const Pass& pass, const From& from, const Strided& to,
-                                             Index lines, Ahead& ahead) {
+[[gnu::always_inline]] inline void radix_pass(const Pass& pass, const From& from, const Strided& to,
+                                              Index lines, Prefetch& prefetch) {
     const double* twiddle = pass.twiddle;
     for (Index index = 0; index < pass.next; ++index) {
-        combine<radix, true>(from, {index, pass.next}, to, {index, pass.next}, twiddle, lines, ahead);
+        combine<radix, true>(from, {index, pass.next}, to, {index, pass.next}, twiddle, lines, prefetch);
         twiddle += Index{2} * (radix - 1);
     }
 }
 
 /// A pass that is not the last.
 template <typename From>
-[[gnu::always_inline]] inline void turn(const Pass& pass, const From& from, const Strided& to, Index lines,
-                                        Ahead& ahead) {
+[[gnu::always_inline]] inline void do_pass(const Pass& pass, const From& from, const Strided& to, Index lines,
+                                           Prefetch& prefetch) {
     if (pass.radix == 8) {
-        turn_pass<8>(pass, from, to, lines, ahead);
+        radix_pass<8>(pass, from, to, lines, prefetch);
     } else {
-        turn_pass<4>(pass, from, to, lines, ahead);
+        radix_pass<4>(pass, from, to, lines, prefetch);
     }
 }
 
 template <int radix, typename To>
-[[gnu::always_inline]] inline void end_pass(const Line& line, const Strided& from, Stride butterflies,
-                                            const To& to, Index lines, Ahead& ahead) {
+[[gnu::always_inline]] inline void radix_last_pass(const Line& line, const Strided& from, Stride butterflies,
+                                                   const To& to, Index lines, Prefetch& prefetch) {
     for (Index number = butterflies.first; number < butterflies.first + butterflies.step; ++number) {
         combine<radix, false>(from, {number * radix, 1}, to, {line.position[number], line.length / radix},
-                              nullptr, lines, ahead);
+                              nullptr, lines, prefetch);
     }
 }
 
 /// Some butterflies of the last pass.
 template <typename To>
-[[gnu::always_inline]] inline void end(const Line& line, const Strided& from, Stride butterflies,
-                                       const To& to, Index lines, Ahead& ahead) {
+[[gnu::always_inline]] inline void last_pass(const Line& line, const Strided& from, Stride butterflies,
+                                             const To& to, Index lines, Prefetch& prefetch) {
     if (line.pass[line.passes - 1].radix == 8) {
-        end_pass<8>(line, from, butterflies, to, lines, ahead);
+        radix_last_pass<8>(line, from, butterflies, to, lines, prefetch);
     } else {
-        end_pass<4>(line, from, butterflies, to, lines, ahead);
+        radix_last_pass<4>(line, from, butterflies, to, lines, prefetch);
     }
 }
 
 /// The passes between the first and the last, on `length` elements from `start` on.
-[[gnu::always_inline]] inline void turn_between(const Line& line, const Strided& start, Index length,
-                                                Index lines, Ahead& ahead) {
+[[gnu::always_inline]] inline void middle_passes(const Line& line, const Strided& start, Index length,
+                                                 Index lines, Prefetch& prefetch) {
     for (int number = 1; number < line.passes - 1; ++number) {
         const Pass& pass = line.pass[number];
         for (Index first = 0; first < length; first += pass.radix * pass.next) {
             const Strided here{start.at(first), start.element_doubles};
-            turn(pass, here, here, lines, ahead);
+            do_pass(pass, here, here, lines, prefetch);
         }
     }
 }
@@ -141,11 +141,11 @@ template <typename To>
 /// A transform of one pass needs no work memory.
 template <typename From, typename To>
 [[gnu::always_inline]] inline void transform_once(const Line& line, const From& from, const To& to,
-                                                  Index lines, Ahead& ahead) {
+                                                  Index lines, Prefetch& prefetch) {
     if (line.pass[0].radix == 8) {
-        combine<8, false>(from, {0, 1}, to, {0, 1}, nullptr, lines, ahead);
+        combine<8, false>(from, {0, 1}, to, {0, 1}, nullptr, lines, prefetch);
     } else {
-        combine<4, false>(from, {0, 1}, to, {0, 1}, nullptr, lines, ahead);
+        combine<4, false>(from, {0, 1}, to, {0, 1}, nullptr, lines, prefetch);
     }
 }
 
@@ -153,18 +153,18 @@ template <typename From, typename To>
 /// may lie in the work memory from the start.
 template <typename From, typename To>
 [[gnu::always_inline]] inline void transform(const Line& line, const From& from, const To& to, Index lines,
-                                             double* memory, Ahead& ahead) {
+                                             double* memory, Prefetch& prefetch) {
     const Pass& first = line.pass[0];
     if (line.passes == 1) {
-        transform_once(line, from, to, lines, ahead);
+        transform_once(line, from, to, lines, prefetch);
         return;
     }
     const Strided work{memory, work_element_doubles(lines)};
-    turn(first, from, work, lines, ahead);
+    do_pass(first, from, work, lines, prefetch);
     const Index butterflies = first.next / line.pass[line.passes - 1].radix;
     for (Index part = 0; part < first.radix; ++part) {
-        turn_between(line, {work.at(part * first.next), work.element_doubles}, first.next, lines, ahead);
-        end(line, work, {part * butterflies, butterflies}, to, lines, ahead);
+        middle_passes(line, {work.at(part * first.next), work.element_doubles}, first.next, lines, prefetch);
+        last_pass(line, work, {part * butterflies, butterflies}, to, lines, prefetch);
     }
 }
 

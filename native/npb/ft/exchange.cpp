@@ -13,13 +13,13 @@ namespace {
 constexpr std::ptrdiff_t message_doubles = std::ptrdiff_t{1} << 17U;
 
 /// Where piece `number` of `total` is when the first parts of all things lie before the second ones.
-std::size_t place_of(int number, int total, int parts) {
+std::size_t index_of(int number, int total, int parts) {
     return static_cast<std::size_t>(number % parts * (total / parts) + number / parts);
 }
 
 }  // namespace
 
-Exchange::Exchange(const World& world, const Table2d& table, Messages messages)
+Transpose::Transpose(const World& world, const TransposeShape& table, Messages messages)
     : world_{world},
       table_{table},
       is_at_once_{messages == Messages::reference && world.ranks > 1},
@@ -41,11 +41,11 @@ Exchange::Exchange(const World& world, const Table2d& table, Messages messages)
     requests_.resize(most_requests, MPI_REQUEST_NULL);
 }
 
-std::ptrdiff_t Exchange::piece_doubles(int rank) const {
+std::ptrdiff_t Transpose::piece_doubles(int rank) const {
     return rows_of(rank).count * table_.row_doubles + (is_at_once_ ? 0 : padding_doubles);
 }
 
-std::ptrdiff_t Exchange::outgoing_doubles() const {
+std::ptrdiff_t Transpose::outgoing_doubles() const {
     std::ptrdiff_t sum = 0;
     for (const Peer& peer : peers_) {
         sum += doubles_for(peer);
@@ -53,7 +53,7 @@ std::ptrdiff_t Exchange::outgoing_doubles() const {
     return sum;
 }
 
-void Exchange::use(double* outgoing, double* arriving) {
+void Transpose::use(double* outgoing, double* arriving) {
     arriving_ = arriving;
     for (Peer& peer : peers_) {
         peer.outgoing = outgoing;
@@ -61,11 +61,11 @@ void Exchange::use(double* outgoing, double* arriving) {
     }
 }
 
-void Exchange::find_targets(int item, std::span<double*> rows) const {
+void Transpose::pack_into(int item, std::span<double*> rows) const {
     const auto fill = [&](int rank, double* piece) {
         const Share<int> share = rows_of(rank);
         for (int row = share.first; row < share.first + share.count; ++row) {
-            rows[place_of(row, table_.rows, table_.parts_of_row)] = piece;
+            rows[index_of(row, table_.rows, table_.parts_of_row)] = piece;
             piece += table_.row_doubles;
         }
     };
@@ -77,21 +77,21 @@ void Exchange::find_targets(int item, std::span<double*> rows) const {
     }
 }
 
-void Exchange::find_arrivals(std::span<double*> items) const {
+void Transpose::unpack_from(std::span<double*> items) const {
     double* place = arriving_;
     for (int item = 0; item < table_.items; ++item) {
-        items[place_of(item, table_.items, table_.parts_of_item)] = place;
+        items[index_of(item, table_.items, table_.parts_of_item)] = place;
         place += item_doubles();
     }
 }
 
-int Exchange::items_per_message(int receiver) const {
+int Transpose::items_per_message(int receiver) const {
     return static_cast<int>(std::max<std::ptrdiff_t>(1, message_doubles / piece_doubles(receiver)));
 }
 
-MPI_Request& Exchange::request() { return requests_[requested_++]; }
+MPI_Request& Transpose::request() { return requests_[requested_++]; }
 
-void Exchange::receive_from(int sender) {
+void Transpose::receive_from(int sender) {
     const Share<int> share = share_of(table_.items, world_.ranks, sender);
     const int together = items_per_message(world_.rank);
     for (int item = 0; item < share.count; item += together) {
@@ -101,7 +101,7 @@ void Exchange::receive_from(int sender) {
     }
 }
 
-void Exchange::begin(int parts_of_item) {
+void Transpose::begin(int parts_of_item) {
     for (std::atomic<int>& left : parts_left_) {
         left.store(parts_of_item, std::memory_order_relaxed);
     }
@@ -113,7 +113,7 @@ void Exchange::begin(int parts_of_item) {
     }
 }
 
-void Exchange::send_to(const Peer& peer, int item) {
+void Transpose::send_to(const Peer& peer, int item) {
     const int together = items_per_message(peer.rank);
     const int first = item - item % together;
     if (item + 1 == first + together || item + 1 == items().count) {
@@ -123,11 +123,11 @@ void Exchange::send_to(const Peer& peer, int item) {
     }
 }
 
-void Exchange::finished(int item) {
+void Transpose::finished(int item) {
     parts_left_[static_cast<std::size_t>(item)].fetch_sub(1, std::memory_order_release);
 }
 
-void Exchange::send(int item) {
+void Transpose::send(int item) {
     for (const Peer& peer : peers_) {
         send_to(peer, item);
     }
@@ -138,20 +138,20 @@ void Exchange::send(int item) {
     }
 }
 
-void Exchange::send_finished() {
+void Transpose::send_finished() {
     while (!is_at_once_ && next_sent_ < items().count &&
            parts_left_[static_cast<std::size_t>(next_sent_)].load(std::memory_order_acquire) == 0) {
         send(next_sent_++);
     }
 }
 
-void Exchange::complete_at_once() {
+void Transpose::complete_at_once() {
     const int piece = static_cast<int>(doubles_for(peers_.front()));
     MPI_Alltoall(peers_.front().outgoing, piece, MPI_DOUBLE, arriving_, piece, MPI_DOUBLE,
                  world_.communicator);
 }
 
-void Exchange::complete() {
+void Transpose::complete() {
     if (is_at_once_) {
         complete_at_once();
         return;

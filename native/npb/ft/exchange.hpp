@@ -13,7 +13,7 @@ namespace tare::npb::ft {
 
 /// A table of rows that changes hands: before, each rank has some items (planes, say) with all of their rows;
 /// after, it has some rows of all items. Either may be cut into parts, which lie side by side in x.
-struct Table2d {
+struct TransposeShape {
     int items = 0;
     int rows = 0;
     std::ptrdiff_t row_doubles = 0;
@@ -21,12 +21,12 @@ struct Table2d {
     int parts_of_row = 1;
 };
 
-/// The exchange, begun as soon as the first items are finished, while further ones are computed. What a rank
-/// keeps for itself it writes to its final place. With the reference's messages it is one `MPI_Alltoall`
-/// after the last item instead, of equal pieces for all ranks, this one included.
-class Exchange {
+/// The transpose among ranks, begun as soon as the first items are packed, while further ones are computed.
+/// What a rank keeps for itself it writes to its final place. With the reference's messages it is one
+/// `MPI_Alltoall` after the last item instead, of equal pieces for all ranks, this one included.
+class Transpose {
   public:
-    Exchange(const World& world, const Table2d& table, Messages messages);
+    Transpose(const World& world, const TransposeShape& table, Messages messages);
 
     /// Memory for what goes to other ranks, and for all that is here afterwards.
     [[nodiscard]] std::ptrdiff_t outgoing_doubles() const;
@@ -35,17 +35,17 @@ class Exchange {
 
     [[nodiscard]] Share<int> items() const { return share_of(table_.items, world_.ranks, world_.rank); }
     [[nodiscard]] Share<int> rows() const { return rows_of(world_.rank); }
-    /// From an item's row to the next item's same row, after the exchange.
+    /// From an item's row to the next item's same row, after the transpose.
     [[nodiscard]] std::ptrdiff_t item_doubles() const { return piece_doubles(world_.rank); }
 
     /// Where all rows of this rank's item number `item` are to be written: the first parts of all rows, then
     /// the second parts, and so on.
-    void find_targets(int item, std::span<double*> rows) const;
+    void pack_into(int item, std::span<double*> rows) const;
     /// Where the first of this rank's rows of all items is afterwards, in the same order; the others follow,
     /// one row apart.
-    void find_arrivals(std::span<double*> items) const;
+    void unpack_from(std::span<double*> items) const;
 
-    /// Nothing of an earlier exchange is needed any more. Each item is written in so many parts.
+    /// Nothing of an earlier transpose is needed any more. Each item is written in so many parts.
     void begin(int parts_of_item);
     /// One more part of an item is written. Any thread may say so; what else is here is for the one thread
     /// that calls MPI.
@@ -74,7 +74,7 @@ class Exchange {
     [[nodiscard]] MPI_Request& request();
 
     World world_;
-    Table2d table_;
+    TransposeShape table_;
     bool is_at_once_;
     std::vector<Peer> peers_;
     double* arriving_ = nullptr;

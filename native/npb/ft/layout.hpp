@@ -16,9 +16,10 @@ constexpr std::ptrdiff_t group_blocks = 4;
 constexpr std::ptrdiff_t group_rows = 2;
 constexpr std::ptrdiff_t group_doubles = group_blocks * block_doubles;
 
-/// A transform along y is done in two steps: of every eighth row of a plane (a comb), together with those
-/// along x, and of eight rows (a bundle), together with those along z. So both steps fit the second cache.
-constexpr std::ptrdiff_t bundle_rows = 8;
+/// A transform along y has two factors: of every eighth row of a plane (an xy tile), together with those
+/// along x, and of eight rows (the last butterfly), together with those along z (a yz tile). So both fit the
+/// second cache.
+constexpr std::ptrdiff_t y_radix = 8;
 
 /// Appended to what would be a power of two apart in memory: such addresses share one set of a cache.
 constexpr std::ptrdiff_t padding_doubles = group_doubles;

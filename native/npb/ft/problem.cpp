@@ -73,17 +73,17 @@ std::complex<double> sum_of_ranks(std::complex<double> here, const World& world)
 }
 
 /// The whole problem: the checksum of each iteration, in rank 0.
-std::vector<std::complex<double>> solve(Box& box, const Problem& problem, const World& world, Simd simd,
+std::vector<std::complex<double>> solve(Fft3d& fft, const Problem& problem, const World& world, Simd simd,
                                         Team& team, PartTimes& times) {
-    times.time(Part::tables, [&] { box.make_tables(); });
-    box.transform_forward(random_field(problem.edges, simd));
-    Checksum checksum{box, problem.edges};
+    times.time(Part::tables, [&] { fft.make_tables(); });
+    fft.transform_forward(random_field(problem.edges, simd));
+    Checksum checksum{fft, problem.edges};
     std::vector<std::complex<double>> found;
     for (int iteration = 1; iteration <= problem.iterations; ++iteration) {
         const Evolution evolution = times.time(Part::tables, [&] {
             return Evolution{problem.edges, iteration};
         });
-        box.transform_inverse(evolution);
+        fft.transform_inverse(evolution);
         times.time(Part::checksum, [&] { found.push_back(sum_of_ranks(checksum.here(team), world)); });
     }
     return found;
@@ -91,28 +91,28 @@ std::vector<std::complex<double>> solve(Box& box, const Problem& problem, const 
 
 /// Like NPB an untimed run before the timed one touches all memory. With the reference's messages it ends
 /// after the forward transform.
-void warm_up(Box& box, const Problem& problem, const World& world, const Arguments& arguments, Team& team,
+void warm_up(Fft3d& fft, const Problem& problem, const World& world, const Arguments& arguments, Team& team,
              PartTimes& times) {
     const int iterations = arguments.messages == Messages::own ? 1 : 0;
     static_cast<void>(
-        solve(box, {.edges = problem.edges, .iterations = iterations}, world, arguments.simd, team, times));
+        solve(fft, {.edges = problem.edges, .iterations = iterations}, world, arguments.simd, team, times));
     times.clear();
 }
 
 Outcome run(const Arguments& arguments, const World& world) {
     const Problem problem = problem_of(arguments);
-    PartTimes times{{"tables", "combs", "bundles", "exchange", "checksum"}};
+    PartTimes times{{"tables", "xy", "yz", "transpose", "checksum"}};
     Team team{arguments.threads};
-    Box box{Decomposition::of(problem.edges, world, arguments.messages),
-            world,
-            arguments.messages,
-            arguments.simd,
-            team,
-            times};
-    warm_up(box, problem, world, arguments, team, times);
+    Fft3d fft{Decomposition::of(problem.edges, world, arguments.messages),
+              world,
+              arguments.messages,
+              arguments.simd,
+              team,
+              times};
+    warm_up(fft, problem, world, arguments, team, times);
     std::vector<Check> found;
     const double wall_s = timed(world.communicator, [&] {
-        found = checks(arguments, solve(box, problem, world, arguments.simd, team, times));
+        found = checks(arguments, solve(fft, problem, world, arguments.simd, team, times));
     });
     return {.size = {problem.edges.x, problem.edges.y, problem.edges.z},
             .iterations = problem.iterations,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms along x, the dimension that the lanes lie along. A row of 8 m points is, for each lane, a line
-// of m points at a distance of 8; what remains are transforms over the 8 lanes, after a turn of each lane and
-// a transposition (the four-step method, Bailey 1990).
+// of m points at a distance of 8; what remains are transforms over the 8 lanes, after a twiddle for each lane
+// and a transposition (the four-step method, Bailey 1990).
 #include "npb/ft/engine.hpp"
 #include "npb/ft/variants.hpp"
 
@@ -10,7 +10,8 @@ namespace tare::npb::ft::TARE_NPB_SIMD {
 
 namespace {
 
-/// `width` blocks of the same row after the transforms of each lane, turned, their lanes made elements.
+/// `width` blocks of the same row after the transforms of each lane, multiplied with twiddles, their lanes
+/// made elements.
 [[gnu::always_inline]] inline void gather_lanes(const double* block, Index next, const double* twiddle,
                                                 Complex (&lane)[block_points]) {
 #pragma GCC unroll 8
@@ -20,11 +21,11 @@ namespace {
 #pragma GCC unroll 8
         for (int index = 0; index < width; ++index) {
             const double* const at = block + index * next + part;
-            const double* const turn_at = twiddle + index * block_doubles + part;
-            const Complex turned =
-                times({load(at), load(at + block_points)}, load(turn_at), load(turn_at + block_points));
-            re[index] = turned.re;
-            im[index] = turned.im;
+            const double* const twiddle_at = twiddle + index * block_doubles + part;
+            const Complex twiddled =
+                times({load(at), load(at + block_points)}, load(twiddle_at), load(twiddle_at + block_points));
+            re[index] = twiddled.re;
+            im[index] = twiddled.im;
         }
         transpose(re);
         transpose(im);
@@ -59,32 +60,32 @@ namespace {
 }
 
 [[gnu::always_inline]] inline void transform_together(const Rows& rows, const Table& from, const Table& to,
-                                                      Index lines, Ahead& ahead) {
+                                                      Index lines, Prefetch& prefetch) {
     const Index blocks = rows.line->length;
     const Index element_doubles = work_element_doubles(lines);
     const Strided work{rows.work + blocks * element_doubles, element_doubles};
-    transform(*rows.line, from, work, lines, rows.work, ahead);
+    transform(*rows.line, from, work, lines, rows.work, prefetch);
     const Index step_blocks = blocks / block_points;
     for (Index first = 0; first < step_blocks; ++first) {
         combine_lanes(rows, work, to, {first, step_blocks}, lines);
-        step(ahead);
-        step(ahead);
+        prefetch_some(prefetch);
+        prefetch_some(prefetch);
     }
 }
 
 }  // namespace
 
 void transform_rows(const Rows& rows) {
-    Ahead ahead = *rows.ahead;
+    Prefetch prefetch = *rows.prefetch;
     for (Index first = 0; first < rows.rows; first += group_rows) {
         const Index lines = smaller(group_rows, rows.rows - first);
         const Table from =
             table_of(rows.from, first * rows.from.next_doubles, rows.from.next_doubles, rows.direction);
         const Table to =
             table_of(rows.to, first * rows.to.next_doubles, rows.to.next_doubles, rows.direction);
-        transform_together(rows, from, to, lines, ahead);
+        transform_together(rows, from, to, lines, prefetch);
     }
-    *rows.ahead = ahead;
+    *rows.prefetch = prefetch;
 }
 
 }  // namespace tare::npb::ft::TARE_NPB_SIMD

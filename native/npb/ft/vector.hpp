@@ -79,7 +79,7 @@ constexpr bool has_streams = false;
 }
 
 /// value * exp(-2 pi i / 4).
-[[gnu::always_inline]] inline Complex quarter_turn(Complex value) { return {value.im, -value.re}; }
+[[gnu::always_inline]] inline Complex times_minus_i(Complex value) { return {value.im, -value.re}; }
 
 template <int step, int... lane>
 [[gnu::always_inline]] inline void exchange(Vector& low, Vector& high,
