@@ -9,10 +9,9 @@
 #include "npb/common/team.hpp"
 #include "npb/common/world.hpp"
 #include "npb/ft/combs.hpp"
-#include "npb/ft/decomposition.hpp"
-#include "npb/ft/exchange.hpp"
 #include "npb/ft/parts.hpp"
 #include "npb/ft/spectrum.hpp"
+#include "npb/ft/transpose.hpp"
 
 namespace tare::npb::ft {
 

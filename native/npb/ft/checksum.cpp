@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/ft/checksum.hpp"
 
+#include <cmath>
+#include <numbers>
 #include <numeric>
+#include <optional>
+#include <string>
 
 #include "npb/ft/layout.hpp"
 
@@ -10,6 +14,28 @@ namespace tare::npb::ft {
 namespace {
 
 constexpr int summands = 1024;
+
+constexpr double tolerance = 1e-12;
+
+/// One part of a checksum; its tolerance is that of the whole.
+Check check_of_part(std::string name, double computed, double part, std::complex<double> whole) {
+    return {.name = std::move(name),
+            .computed = computed,
+            .published = part,
+            .tolerance = tolerance / std::numbers::sqrt2 * std::abs(whole) / std::abs(part)};
+}
+
+void add_published(std::vector<Check>& found, const std::string& name, std::complex<double> computed,
+                   PublishedChecksum published) {
+    const std::complex<double> whole{published.re, published.im};
+    found.push_back(check_of_part(name + " re", computed.real(), whole.real(), whole));
+    found.push_back(check_of_part(name + " im", computed.imag(), whole.imag(), whole));
+}
+
+void add_unknown(std::vector<Check>& found, const std::string& name, std::complex<double> computed) {
+    found.push_back({.name = name + " re", .computed = computed.real()});
+    found.push_back({.name = name + " im", .computed = computed.imag()});
+}
 
 }  // namespace
 
@@ -33,6 +59,22 @@ std::complex<double> Checksum::here(Team& team) {
         }
     });
     return scale_ * std::accumulate(values_.begin(), values_.end(), std::complex<double>{});
+}
+
+const Class& class_of(ProblemClass name) { return find_class<Class>(classes, name, "FT"); }
+
+std::vector<Check> checks(const Arguments& arguments, std::span<const std::complex<double>> checksums) {
+    const auto published = class_of(arguments.problem_class).checksums;
+    std::vector<Check> found;
+    for (std::size_t iteration = 0; iteration < checksums.size(); ++iteration) {
+        const std::string name = "checksum " + std::to_string(iteration + 1);
+        if (arguments.is_published()) {
+            add_published(found, name, checksums[iteration], published[iteration]);
+        } else {
+            add_unknown(found, name, checksums[iteration]);
+        }
+    }
+    return found;
 }
 
 }  // namespace tare::npb::ft

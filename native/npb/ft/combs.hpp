@@ -8,8 +8,8 @@
 
 #include "npb/common/buffer.hpp"
 #include "npb/common/world.hpp"
-#include "npb/ft/decomposition.hpp"
 #include "npb/ft/plan.hpp"
+#include "npb/ft/transpose.hpp"
 
 namespace tare::npb::ft {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "npb/ft/decomposition.hpp"
+#include "npb/ft/transpose.hpp"
 
 namespace tare::npb::ft {
 

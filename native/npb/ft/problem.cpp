@@ -10,7 +10,6 @@
 #include "npb/common/random.hpp"
 #include "npb/ft/box.hpp"
 #include "npb/ft/checksum.hpp"
-#include "npb/ft/verify.hpp"
 
 namespace tare::npb::ft {
 

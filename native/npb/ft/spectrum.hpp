@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
-#include "npb/ft/decomposition.hpp"
 #include "npb/ft/evolution.hpp"
 #include "npb/ft/layout.hpp"
 #include "npb/ft/plan.hpp"
+#include "npb/ft/transpose.hpp"
 
 namespace tare::npb::ft {
 

@@ -16,7 +16,6 @@
 #include "npb/ft/box.hpp"
 #include "npb/ft/checksum.hpp"
 #include "npb/ft/layout.hpp"
-#include "npb/ft/verify.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::ft;
