@@ -9,7 +9,7 @@
 #include "npb/common/arguments.hpp"
 #include "npb/common/outcome.hpp"
 #include "npb/common/problem_class.hpp"
-#include "npb/ft/box.hpp"
+#include "npb/ft/fft3d.hpp"
 #include "npb/ft/transpose.hpp"
 
 namespace tare::npb::ft {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "npb/common/random.hpp"
-#include "npb/ft/box.hpp"
 #include "npb/ft/checksum.hpp"
+#include "npb/ft/fft3d.hpp"
 
 namespace tare::npb::ft {
 

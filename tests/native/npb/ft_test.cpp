@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "npb/common/random.hpp"
-#include "npb/ft/box.hpp"
 #include "npb/ft/checksum.hpp"
+#include "npb/ft/fft3d.hpp"
 #include "npb/ft/layout.hpp"
 
 using namespace tare::npb;

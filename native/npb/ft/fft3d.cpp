@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npb/ft/box.hpp"
+#include "npb/ft/fft3d.hpp"
 
 #include <algorithm>
 

@@ -7,13 +7,20 @@
 
 #include "npb/common/buffer.hpp"
 #include "npb/common/team.hpp"
+#include "npb/common/timing.hpp"
 #include "npb/common/world.hpp"
-#include "npb/ft/combs.hpp"
-#include "npb/ft/parts.hpp"
-#include "npb/ft/spectrum.hpp"
+#include "npb/ft/tiles.hpp"
 #include "npb/ft/transpose.hpp"
 
 namespace tare::npb::ft {
+
+/// Parts of the timed region: tables and factors; transforms along x and half of y, with the initial field;
+/// the other half of y and z, with the evolution; waiting for data of other ranks; checksums.
+enum class Part { tables, xy, yz, transpose, checksum };
+
+constexpr std::size_t part_count = 5;
+
+using PartTimes = Phases<Part, part_count>;
 
 /// Writes a whole row of the field as blocks; threads call it at the same time, each for other rows.
 using FieldSource = std::function<void(int z, int y, double* to)>;
