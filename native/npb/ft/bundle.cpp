@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // yz tiles: the last butterfly along y, then pencils along z. The lanes are neighbours in x, so that they
 // need no shuffles.
-#include "npb/ft/engine.hpp"
-#include "npb/ft/variants.hpp"
+#include "npb/ft/pencil_fft.hpp"
+#include "npb/ft/pencils.hpp"
 
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays): hot sources hold no containers
 namespace tare::npb::ft::TARE_NPB_SIMD {

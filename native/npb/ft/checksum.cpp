@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 

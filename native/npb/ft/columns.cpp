@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pencils along y within an xy tile: the lanes are neighbours in x, so that they need no shuffles.
-#include "npb/ft/engine.hpp"
-#include "npb/ft/variants.hpp"
+#include "npb/ft/pencil_fft.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft::TARE_NPB_SIMD {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The initial field: pseudo-random numbers, many numbers of the sequence side by side.
 #include "npb/common/random.hpp"
-#include "npb/ft/layout.hpp"
-#include "npb/ft/variants.hpp"
+#include "npb/ft/pencils.hpp"
 
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays): hot sources hold no containers
 namespace tare::npb::ft::TARE_NPB_SIMD {

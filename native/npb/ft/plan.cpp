@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <numbers>
 
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
-#include "npb/ft/hot.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 

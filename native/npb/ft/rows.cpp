@@ -2,8 +2,8 @@
 // Transforms along x, the dimension that the lanes lie along. A row of 8 m points is, for each lane, a line
 // of m points at a distance of 8; what remains are transforms over the 8 lanes, after a twiddle for each lane
 // and a transposition (the four-step method, Bailey 1990).
-#include "npb/ft/engine.hpp"
-#include "npb/ft/variants.hpp"
+#include "npb/ft/pencil_fft.hpp"
+#include "npb/ft/pencils.hpp"
 
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,*-avoid-c-arrays): hot sources hold no containers
 namespace tare::npb::ft::TARE_NPB_SIMD {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 

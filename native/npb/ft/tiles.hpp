@@ -10,7 +10,7 @@
 
 #include "npb/common/buffer.hpp"
 #include "npb/common/world.hpp"
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 #include "npb/ft/plan.hpp"
 #include "npb/ft/transpose.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
-#include "npb/ft/engine.hpp"
+#include "npb/ft/pencil_fft.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::ft;

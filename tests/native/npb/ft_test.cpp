@@ -15,7 +15,7 @@
 #include "npb/common/random.hpp"
 #include "npb/ft/checksum.hpp"
 #include "npb/ft/fft3d.hpp"
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::ft;

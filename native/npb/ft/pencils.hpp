@@ -8,6 +8,31 @@
 
 namespace tare::npb::ft {
 
+/// Complex numbers that lie side by side in x form a block: their real parts, then their imaginary parts, one
+/// cache line each. Code of every vector width reads such blocks without shuffles.
+constexpr std::ptrdiff_t block_points = 8;
+constexpr std::ptrdiff_t block_doubles = 2 * block_points;
+
+/// Blocks side by side that go together through a transform along y, and rows that go together through one
+/// along x: their work fits the first cache.
+constexpr std::ptrdiff_t group_blocks = 4;
+constexpr std::ptrdiff_t group_rows = 2;
+constexpr std::ptrdiff_t group_doubles = group_blocks * block_doubles;
+
+/// A transform along y has two factors: of every eighth row of a plane (an xy tile), together with those
+/// along x, and of eight rows (the last butterfly), together with those along z (a yz tile). So both fit the
+/// second cache.
+constexpr std::ptrdiff_t y_radix = 8;
+
+/// Appended to what would be a power of two apart in memory: such addresses share one set of a cache.
+constexpr std::ptrdiff_t padding_doubles = group_doubles;
+
+/// From one element of a work memory to the next, of `lines` blocks each: an odd number of cache lines, as
+/// the elements that a butterfly takes are a power of two of them apart.
+[[nodiscard, gnu::always_inline]] constexpr std::ptrdiff_t work_element_doubles(std::ptrdiff_t lines) {
+    return lines * block_doubles + block_points;
+}
+
 /// Only the sign of the exponent differs: exp(-2 pi i / n) forward, exp(+2 pi i / n) in the inverse.
 /// Exchanging real and imaginary parts on the way in and on the way out turns the one into the other.
 enum class Direction { forward, inverse };
@@ -128,3 +153,16 @@ struct Functions {
 TARE_NPB_VARIANTS(Functions)
 
 }  // namespace tare::npb::ft
+
+#ifdef TARE_NPB_SIMD
+// What each variant's sources define for `functions()`.
+namespace tare::npb::ft::TARE_NPB_SIMD {
+
+void transform_columns(const Columns& columns);
+void transform_rows(const Rows& rows);
+void transform_yz_tile(const YzTile& tile);
+void transform_yz_tile_inverse(const YzTile& tile, const Factors& factors);
+void fill(std::uint64_t state, std::ptrdiff_t points, double* to);
+
+}  // namespace tare::npb::ft::TARE_NPB_SIMD
+#endif
