@@ -25,16 +25,16 @@ Check check_of_part(std::string name, double computed, double part, std::complex
             .tolerance = tolerance / std::numbers::sqrt2 * std::abs(whole) / std::abs(part)};
 }
 
-void add_published(std::vector<Check>& found, const std::string& name, std::complex<double> computed,
+void add_published(std::vector<Check>& list, const std::string& name, std::complex<double> computed,
                    PublishedChecksum published) {
     const std::complex<double> whole{published.re, published.im};
-    found.push_back(check_of_part(name + " re", computed.real(), whole.real(), whole));
-    found.push_back(check_of_part(name + " im", computed.imag(), whole.imag(), whole));
+    list.push_back(check_of_part(name + " re", computed.real(), whole.real(), whole));
+    list.push_back(check_of_part(name + " im", computed.imag(), whole.imag(), whole));
 }
 
-void add_unknown(std::vector<Check>& found, const std::string& name, std::complex<double> computed) {
-    found.push_back({.name = name + " re", .computed = computed.real()});
-    found.push_back({.name = name + " im", .computed = computed.imag()});
+void add_unknown(std::vector<Check>& list, const std::string& name, std::complex<double> computed) {
+    list.push_back({.name = name + " re", .computed = computed.real()});
+    list.push_back({.name = name + " im", .computed = computed.imag()});
 }
 
 }  // namespace
@@ -65,16 +65,16 @@ const Class& class_of(ProblemClass name) { return find_class<Class>(classes, nam
 
 std::vector<Check> checks(const Arguments& arguments, std::span<const std::complex<double>> checksums) {
     const auto published = class_of(arguments.problem_class).checksums;
-    std::vector<Check> found;
+    std::vector<Check> list;
     for (std::size_t iteration = 0; iteration < checksums.size(); ++iteration) {
         const std::string name = "checksum " + std::to_string(iteration + 1);
         if (arguments.is_published()) {
-            add_published(found, name, checksums[iteration], published[iteration]);
+            add_published(list, name, checksums[iteration], published[iteration]);
         } else {
-            add_unknown(found, name, checksums[iteration]);
+            add_unknown(list, name, checksums[iteration]);
         }
     }
-    return found;
+    return list;
 }
 
 }  // namespace tare::npb::ft

@@ -16,9 +16,9 @@ bool is_streamed(const Decomposition& decomposition) {
 }
 
 Communicator ranks_of_transpose(const Decomposition& decomposition, const World& world) {
-    MPI_Comm found = MPI_COMM_NULL;
-    MPI_Comm_split(world.communicator, decomposition.rank_in_plane(), decomposition.slab(), &found);
-    return Communicator{found};
+    MPI_Comm ranks = MPI_COMM_NULL;
+    MPI_Comm_split(world.communicator, decomposition.rank_in_plane(), decomposition.slab(), &ranks);
+    return Communicator{ranks};
 }
 
 /// Whether a row of a plane goes to several ranks, or comes from several.

@@ -77,15 +77,15 @@ std::vector<std::complex<double>> solve(Fft3d& fft, const Problem& problem, cons
     times.time(Part::tables, [&] { fft.make_tables(); });
     fft.transform_forward(random_field(problem.edges, simd));
     Checksum checksum{fft, problem.edges};
-    std::vector<std::complex<double>> found;
+    std::vector<std::complex<double>> sums;
     for (int iteration = 1; iteration <= problem.iterations; ++iteration) {
         const Evolution evolution = times.time(Part::tables, [&] {
             return Evolution{problem.edges, iteration};
         });
         fft.transform_inverse(evolution);
-        times.time(Part::checksum, [&] { found.push_back(sum_of_ranks(checksum.here(team), world)); });
+        times.time(Part::checksum, [&] { sums.push_back(sum_of_ranks(checksum.here(team), world)); });
     }
-    return found;
+    return sums;
 }
 
 /// Like NPB an untimed run before the timed one touches all memory. With the reference's messages it ends
@@ -109,16 +109,16 @@ Outcome run(const Arguments& arguments, const World& world) {
               team,
               times};
     warm_up(fft, problem, world, arguments, team, times);
-    std::vector<Check> found;
+    std::vector<Check> verified;
     const double wall_s = timed(world.communicator, [&] {
-        found = checks(arguments, solve(fft, problem, world, arguments.simd, team, times));
+        verified = checks(arguments, solve(fft, problem, world, arguments.simd, team, times));
     });
     return {.size = {problem.edges.x, problem.edges.y, problem.edges.z},
             .iterations = problem.iterations,
             .wall_s = wall_s,
             .million_operations = million_operations(problem),
             .active_ranks = world.ranks,
-            .checks = found,
+            .checks = verified,
             .phases = times.list()};
 }
 

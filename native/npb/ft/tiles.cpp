@@ -13,9 +13,9 @@ namespace tare::npb::ft {
 namespace {
 
 Communicator ranks_of_plane(const Decomposition& decomposition, const World& world) {
-    MPI_Comm found = MPI_COMM_NULL;
-    MPI_Comm_split(world.communicator, decomposition.slab(), decomposition.rank_in_plane(), &found);
-    return Communicator{found};
+    MPI_Comm plane = MPI_COMM_NULL;
+    MPI_Comm_split(world.communicator, decomposition.slab(), decomposition.rank_in_plane(), &plane);
+    return Communicator{plane};
 }
 
 std::ptrdiff_t row_doubles_of(const Edges& edges) { return std::ptrdiff_t{2} * edges.x; }
@@ -31,12 +31,12 @@ constexpr double diffusivity = 1e-6;
 
 std::vector<double> factors(int edge, int time) {
     constexpr double rate = 4.0 * diffusivity * std::numbers::pi * std::numbers::pi;
-    std::vector<double> found;
+    std::vector<double> factor;
     for (int number = 0; number < edge; ++number) {
         const double wave = number < edge / 2 ? number : number - edge;
-        found.push_back(std::exp(-rate * wave * wave * time));
+        factor.push_back(std::exp(-rate * wave * wave * time));
     }
-    return found;
+    return factor;
 }
 
 /// As many blocks as leave three quarters of a second cache of 512 KiB free, where the next tile's data come
@@ -229,7 +229,7 @@ void Spectrum::make_tables() {
     }
 }
 
-Pencils Spectrum::side(int tile) {
+Pencils Spectrum::pencils_of(int tile) {
     return {.element = planes_.data(), .start_doubles = tile * tile_doubles()};
 }
 
@@ -246,15 +246,15 @@ YzTile Spectrum::work_on(int thread, int tile) {
             .work = work_[static_cast<std::size_t>(thread)].data()};
 }
 
-Prefetch Spectrum::prefetch_after(const YzTile& butterfly, int next, std::ptrdiff_t follower_doubles) const {
+Prefetch Spectrum::prefetch_after(const YzTile& tile, int next, std::ptrdiff_t follower_doubles) const {
     if (next >= tiles()) {
         return {};
     }
-    return {.element = butterfly.from.element,
+    return {.element = tile.from.element,
             .elements = decomposition_.edges.z,
-            .start_doubles = butterfly.from.start_doubles + follower_doubles,
+            .start_doubles = tile.from.start_doubles + follower_doubles,
             .piece_doubles = blocks_of(next) * block_doubles,
-            .next_piece_doubles = butterfly.from_row_doubles,
+            .next_piece_doubles = tile.from_row_doubles,
             .pieces = y_radix,
             .pace = 2};
 }
@@ -265,23 +265,23 @@ void Spectrum::transform_forward(int thread, int tile, double* const* from,
         return butterfly_of(number) * y_radix * row_doubles_of_source + first_block(number) * block_doubles;
     };
     const int next = tile + threads();
-    YzTile one = work_on(thread, tile);
-    one.from = {.element = from, .start_doubles = start_doubles(tile)};
-    one.from_row_doubles = row_doubles_of_source;
-    one.to = side(tile);
-    one.to_row_doubles = row_doubles();
-    one.prefetch = prefetch_after(one, next, start_doubles(next) - start_doubles(tile));
-    functions_.transform_yz_tile(one);
+    YzTile work = work_on(thread, tile);
+    work.from = {.element = from, .start_doubles = start_doubles(tile)};
+    work.from_row_doubles = row_doubles_of_source;
+    work.to = pencils_of(tile);
+    work.to_row_doubles = row_doubles();
+    work.prefetch = prefetch_after(work, next, start_doubles(next) - start_doubles(tile));
+    functions_.transform_yz_tile(work);
 }
 
 void Spectrum::transform_inverse(int thread, int tile, const Evolution& evolution, double* const* to,
                                  std::ptrdiff_t row_doubles_of_target) {
-    YzTile one = work_on(thread, tile);
-    one.from = side(tile);
-    one.from_row_doubles = row_doubles();
-    one.to = {.element = to, .start_doubles = first_block(tile) * block_doubles};
-    one.to_row_doubles = row_doubles_of_target;
-    one.prefetch = prefetch_after(one, tile + threads(), threads() * tile_doubles());
+    YzTile work = work_on(thread, tile);
+    work.from = pencils_of(tile);
+    work.from_row_doubles = row_doubles();
+    work.to = {.element = to, .start_doubles = first_block(tile) * block_doubles};
+    work.to_row_doubles = row_doubles_of_target;
+    work.prefetch = prefetch_after(work, tile + threads(), threads() * tile_doubles());
     std::array<double, y_radix> factor{};
     int number = decomposition_.butterflies().first + butterfly_of(tile);
     for (double& row : factor) {
@@ -289,9 +289,9 @@ void Spectrum::transform_inverse(int thread, int tile, const Evolution& evolutio
         number += decomposition_.all_butterflies();
     }
     const std::ptrdiff_t block = decomposition_.blocks().first + first_block(tile);
-    functions_.transform_yz_tile_inverse(one, {.row = factor.data(),
-                                               .along = evolution.z().data(),
-                                               .across = evolution.x().data() + block * block_points});
+    functions_.transform_yz_tile_inverse(work, {.row = factor.data(),
+                                                .along = evolution.z().data(),
+                                                .across = evolution.x().data() + block * block_points});
 }
 
 bool Spectrum::has(int x, int y) const {

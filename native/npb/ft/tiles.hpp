@@ -131,13 +131,13 @@ class Spectrum {
     [[nodiscard]] std::ptrdiff_t plane_doubles() const { return tile_blocks_ * block_doubles; }
     [[nodiscard]] std::ptrdiff_t row_doubles() const { return decomposition_.edges.z * plane_doubles(); }
     [[nodiscard]] std::ptrdiff_t tile_doubles() const { return y_radix * row_doubles(); }
-    [[nodiscard]] Pencils side(int tile);
+    [[nodiscard]] Pencils pencils_of(int tile);
     /// Blocks of x to the left of a tile's.
     [[nodiscard]] int first_block(int tile) const { return tile % tiles_of_butterfly_ * tile_blocks_; }
     [[nodiscard]] int blocks_of(int tile) const;
     [[nodiscard]] YzTile work_on(int thread, int tile);
     /// What the thread reads next, where `next` lies `follower_doubles` further than the tile in hand.
-    [[nodiscard]] Prefetch prefetch_after(const YzTile& butterfly, int next,
+    [[nodiscard]] Prefetch prefetch_after(const YzTile& tile, int next,
                                           std::ptrdiff_t follower_doubles) const;
 
     Decomposition decomposition_;

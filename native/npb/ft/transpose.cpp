@@ -64,9 +64,9 @@ int Decomposition::all_blocks() const { return edges.x / int{block_points}; }
 
 int Decomposition::all_butterflies() const { return edges.y / int{y_radix}; }
 
-Transpose::Transpose(const World& world, const TransposeShape& table, Messages messages)
+Transpose::Transpose(const World& world, const TransposeShape& shape, Messages messages)
     : world_{world},
-      table_{table},
+      shape_{shape},
       is_at_once_{messages == Messages::reference && world.ranks > 1},
       parts_left_(static_cast<std::size_t>(items().count)) {
     if (is_at_once_) {
@@ -81,13 +81,13 @@ Transpose::Transpose(const World& world, const TransposeShape& table, Messages m
         const int rank = (world.rank + step) % world.ranks;
         peers_.push_back({.rank = rank});
         most_requests +=
-            static_cast<std::size_t>(items().count + share_of(table.items, world.ranks, rank).count);
+            static_cast<std::size_t>(items().count + share_of(shape.items, world.ranks, rank).count);
     }
     requests_.resize(most_requests, MPI_REQUEST_NULL);
 }
 
 std::ptrdiff_t Transpose::piece_doubles(int rank) const {
-    return rows_of(rank).count * table_.row_doubles + (is_at_once_ ? 0 : padding_doubles);
+    return rows_of(rank).count * shape_.row_doubles + (is_at_once_ ? 0 : padding_doubles);
 }
 
 std::ptrdiff_t Transpose::outgoing_doubles() const {
@@ -110,8 +110,8 @@ void Transpose::pack_into(int item, std::span<double*> rows) const {
     const auto fill = [&](int rank, double* piece) {
         const Share<int> share = rows_of(rank);
         for (int row = share.first; row < share.first + share.count; ++row) {
-            rows[index_of(row, table_.rows, table_.parts_of_row)] = piece;
-            piece += table_.row_doubles;
+            rows[index_of(row, shape_.rows, shape_.parts_of_row)] = piece;
+            piece += shape_.row_doubles;
         }
     };
     if (!is_at_once_) {
@@ -124,8 +124,8 @@ void Transpose::pack_into(int item, std::span<double*> rows) const {
 
 void Transpose::unpack_from(std::span<double*> items) const {
     double* place = arriving_;
-    for (int item = 0; item < table_.items; ++item) {
-        items[index_of(item, table_.items, table_.parts_of_item)] = place;
+    for (int item = 0; item < shape_.items; ++item) {
+        items[index_of(item, shape_.items, shape_.parts_of_item)] = place;
         place += item_doubles();
     }
 }
@@ -137,7 +137,7 @@ int Transpose::items_per_message(int receiver) const {
 MPI_Request& Transpose::request() { return requests_[requested_++]; }
 
 void Transpose::receive_from(int sender) {
-    const Share<int> share = share_of(table_.items, world_.ranks, sender);
+    const Share<int> share = share_of(shape_.items, world_.ranks, sender);
     const int together = items_per_message(world_.rank);
     for (int item = 0; item < share.count; item += together) {
         const int count = std::min(together, share.count - item);

@@ -89,8 +89,8 @@ struct Decomposition {
     [[nodiscard]] Share<int> planes() const { return share_of(edges.z, cut.ranks() / cut.sharing, slab()); }
 };
 
-/// A table of rows that changes hands: before, each rank has some items (planes, say) with all of their rows;
-/// after, it has some rows of all items. Either may be cut into parts, which lie side by side in x.
+/// What a transpose moves, a table of rows: before, each rank has some items (planes, say) with all of their
+/// rows; after, it has some rows of all items. Either may be cut into parts, which lie side by side in x.
 struct TransposeShape {
     int items = 0;
     int rows = 0;
@@ -104,14 +104,14 @@ struct TransposeShape {
 /// `MPI_Alltoall` after the last item instead, of equal pieces for all ranks, this one included.
 class Transpose {
   public:
-    Transpose(const World& world, const TransposeShape& table, Messages messages);
+    Transpose(const World& world, const TransposeShape& shape, Messages messages);
 
     /// Memory for what goes to other ranks, and for all that is here afterwards.
     [[nodiscard]] std::ptrdiff_t outgoing_doubles() const;
-    [[nodiscard]] std::ptrdiff_t arriving_doubles() const { return table_.items * item_doubles(); }
+    [[nodiscard]] std::ptrdiff_t arriving_doubles() const { return shape_.items * item_doubles(); }
     void use(double* outgoing, double* arriving);
 
-    [[nodiscard]] Share<int> items() const { return share_of(table_.items, world_.ranks, world_.rank); }
+    [[nodiscard]] Share<int> items() const { return share_of(shape_.items, world_.ranks, world_.rank); }
     [[nodiscard]] Share<int> rows() const { return rows_of(world_.rank); }
     /// From an item's row to the next item's same row, after the transpose.
     [[nodiscard]] std::ptrdiff_t item_doubles() const { return piece_doubles(world_.rank); }
@@ -139,7 +139,7 @@ class Transpose {
         double* outgoing = nullptr;
     };
 
-    [[nodiscard]] Share<int> rows_of(int rank) const { return share_of(table_.rows, world_.ranks, rank); }
+    [[nodiscard]] Share<int> rows_of(int rank) const { return share_of(shape_.rows, world_.ranks, rank); }
     [[nodiscard]] std::ptrdiff_t piece_doubles(int rank) const;
     [[nodiscard]] std::ptrdiff_t doubles_for(const Peer& peer) const {
         return items().count * piece_doubles(peer.rank);
@@ -152,7 +152,7 @@ class Transpose {
     [[nodiscard]] MPI_Request& request();
 
     World world_;
-    TransposeShape table_;
+    TransposeShape shape_;
     bool is_at_once_;
     std::vector<Peer> peers_;
     double* arriving_ = nullptr;

@@ -71,8 +71,8 @@ def check_ranks(benchmark: str, ranks: int) -> None:
     """Raise ``InputError`` if the reference's messages need another number of ranks."""
     if benchmark in {"cg", "ft"} and ranks & (ranks - 1):
         raise InputError(
-            f'npb {benchmark} with messages = "reference" needs 1, 2, 4, 8, ... ranks, and has {ranks}; change the layout, or '
-            "leave messages out"
+            f'npb {benchmark} with messages = "reference" needs 1, 2, 4, 8, ... ranks, and has {ranks};'
+            " change the layout, or leave messages out"
         )
 
 
