@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <numbers>
 
-#include "npb/ft/layout.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 
@@ -17,7 +17,7 @@ namespace {
 constexpr int larger_radix = 8;
 constexpr int smaller_radix = 4;
 
-/// Eights where possible, but fours, whose turns cost less, never last.
+/// Eights where possible, but fours, whose twiddles cost less, never last.
 std::vector<int> radices_of(int length) {
     constexpr int bits_of_eight = 3;
     const int bits = std::countr_zero(static_cast<unsigned>(length));
@@ -66,8 +66,8 @@ std::vector<std::ptrdiff_t> positions_of(const std::vector<int>& radices) {
 }  // namespace
 
 std::complex<double> root_of_unity(std::int64_t index, std::int64_t length) {
-    constexpr double whole_turn = -2.0 * std::numbers::pi;
-    return std::polar(1.0, whole_turn * static_cast<double>(index % length) / static_cast<double>(length));
+    constexpr double two_pi = -2.0 * std::numbers::pi;
+    return std::polar(1.0, two_pi * static_cast<double>(index % length) / static_cast<double>(length));
 }
 
 std::vector<double*> blocks_from(double* place, int count) {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
-#include "npb/ft/hot.hpp"
+#include "npb/ft/pencils.hpp"
 
 namespace tare::npb::ft {
 
 /// exp(-2 pi i index / length).
 [[nodiscard]] std::complex<double> root_of_unity(std::int64_t index, std::int64_t length);
 
-/// The places of blocks side by side.
+/// The addresses of blocks side by side.
 [[nodiscard]] std::vector<double*> blocks_from(double* place, int count);
 
 /// The shortest and the longest line that the passes can do: 4^1 and 8^5.
@@ -21,7 +21,7 @@ constexpr int shortest_line = 4;
 constexpr int longest_line = 8192;
 /// A row is a line of blocks, and these are transformed in eights.
 constexpr int shortest_row = 64;
-/// A column is eight combs, each a line.
+/// A column is a line in each of eight xy tiles.
 constexpr int shortest_column = 32;
 
 /// The tables for transforms of one length, a power of two from 4 to 8192.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "npb/common/buffer.hpp"
-#include "npb/ft/engine.hpp"
+#include "npb/ft/pencil_fft.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::ft;
@@ -38,11 +38,11 @@ struct Log {
 struct Logged : Streamed {
     Log* log = nullptr;
 
-    void write(Place place, Spot spot, Complex value) const {
+    void write(Address place, Spot spot, Complex value) const {
         ++log->parts;
         Streamed::write(place, spot, value);
     }
-    void write_block(Place place, Index line, const double* block) const {
+    void write_block(Address place, Index line, const double* block) const {
         log->whole.emplace_back(place, line);
         Streamed::write_block(place, line, block);
     }
@@ -68,9 +68,9 @@ TEST_CASE("FT: what goes past the caches goes there block by block, each whole, 
         const Table table{kept_places.data(), 0, block_doubles, parts_for(direction)};
         Logged logged{{table}, &log};
         logged.element = streamed_places.data();
-        Ahead ahead;
-        combine<radix, false>(from, {0, 1}, table, {0, 1}, nullptr, lines, ahead);
-        combine<radix, false>(from, {0, 1}, logged, {0, 1}, nullptr, lines, ahead);
+        Prefetch prefetch;
+        combine<radix, false>(from, {0, 1}, table, {0, 1}, nullptr, lines, prefetch);
+        combine<radix, false>(from, {0, 1}, logged, {0, 1}, nullptr, lines, prefetch);
         finish_streams();
         REQUIRE(Streamed::is_gathered == (has_streams && width < block_points));
         CHECK(log.parts == (Streamed::is_gathered ? 0 : radix * lines * block_vectors));

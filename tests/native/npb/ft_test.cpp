@@ -9,13 +9,13 @@
 #include <complex>
 #include <cstdint>
 #include <numbers>
+#include <tuple>
 #include <vector>
 
 #include "npb/common/random.hpp"
-#include "npb/ft/box.hpp"
 #include "npb/ft/checksum.hpp"
-#include "npb/ft/layout.hpp"
-#include "npb/ft/verify.hpp"
+#include "npb/ft/fft3d.hpp"
+#include "npb/ft/pencils.hpp"
 
 using namespace tare::npb;
 using namespace tare::npb::ft;
@@ -79,32 +79,32 @@ double sum_of_ranks(double value, const World& world) {
 /// A box of all ranks, or of each rank alone.
 struct Case {
     explicit Case(const Edges& sizes, Simd simd = runnable().back(), MPI_Comm communicator = MPI_COMM_WORLD,
-                  int threads = 1)
+                  int threads = 1, Messages messages = Messages::own)
         : team{threads},
           edges{sizes},
           world{World::of(communicator)},
-          box{Decomposition::of(sizes, world), world, simd, team, times} {
-        box.make_tables();
+          fft{Decomposition::of(sizes, world, messages), world, messages, simd, team, times} {
+        fft.make_tables();
     }
 
     /// There and back.
     void transform(int time) {
-        box.transform_forward(source_of(edges, scattered));
-        box.transform_inverse(Evolution{edges, time});
+        fft.transform_forward(source_of(edges, scattered));
+        fft.transform_inverse(Evolution{edges, time});
     }
 
     [[nodiscard]] Value point(int x, int y, int z) const {
-        const double* const place = box.point(x, y, z);
+        const double* const place = fft.point(x, y, z);
         return {place[0], place[block_points]};
     }
 
-    [[nodiscard]] Value checksum() { return Checksum{box, edges}.here(team); }
+    [[nodiscard]] Value checksum() { return Checksum{fft, edges}.here(team); }
 
-    PartTimes times{{"tables", "combs", "bundles", "exchange", "checksum"}};
+    PartTimes times{{"tables", "xy", "yz", "transpose", "checksum"}};
     Team team;
     Edges edges;
     World world;
-    Box box;
+    Fft3d fft;
 };
 
 constexpr Edges small{64, 32, 8};
@@ -113,10 +113,10 @@ constexpr Edges small{64, 32, 8};
 bool is_same(const Case& one, const Case& other) {
     bool same = true;
     for_each_point(one.edges, [&](int x, int y, int z) {
-        if (one.box.spectrum().has(x, y) && other.box.spectrum().has(x, y)) {
-            same = same && one.box.spectrum().at(x, y, z) == other.box.spectrum().at(x, y, z);
+        if (one.fft.spectrum().has(x, y) && other.fft.spectrum().has(x, y)) {
+            same = same && one.fft.spectrum().at(x, y, z) == other.fft.spectrum().at(x, y, z);
         }
-        if (one.box.has_row(y, z) && other.box.has_row(y, z)) {
+        if (one.fft.has_row(y, z) && other.fft.has_row(y, z)) {
             same = same && one.point(x, y, z) == other.point(x, y, z);
         }
     });
@@ -139,7 +139,7 @@ double column_error(int length, Simd simd, Direction direction, int blocks, bool
             put(from_rows.back(), x, scattered(x, element, 0));
         }
     }
-    Ahead ahead;
+    Prefetch prefetch;
     functions(simd).transform_columns({.line = &plan.line(),
                                        .from = {from_rows.data(), 0, group_doubles},
                                        .to = {to_rows.data(), 0, group_doubles},
@@ -147,7 +147,7 @@ double column_error(int length, Simd simd, Direction direction, int blocks, bool
                                        .direction = direction,
                                        .is_streamed = is_streamed,
                                        .work = work.data(),
-                                       .ahead = &ahead});
+                                       .prefetch = &prefetch});
     double error = 0;
     for (const int x : {0, 3, blocks * int{block_points} - 1}) {
         for (int k = 0; k < length; ++k) {
@@ -180,11 +180,11 @@ TEST_CASE("FT: the inverse of the forward transform is the field times its point
         for (const Edges& edges :
              {small, Edges{64, 32, 4}, Edges{128, 64, 16}, Edges{512, 32, 4}, Edges{64, 32, 256}}) {
             Case one{edges, simd};
-            one.box.transform_forward(source_of(edges, scattered));
-            one.box.transform_inverse(Evolution{edges, 0});
+            one.fft.transform_forward(source_of(edges, scattered));
+            one.fft.transform_inverse(Evolution{edges, 0});
             double error = 0;
             for_each_point(edges, [&](int x, int y, int z) {
-                if (one.box.has_row(y, z)) {
+                if (one.fft.has_row(y, z)) {
                     error =
                         std::max(error, std::abs(one.point(x, y, z) / edges.points() - scattered(x, y, z)));
                 }
@@ -196,13 +196,13 @@ TEST_CASE("FT: the inverse of the forward transform is the field times its point
 
 TEST_CASE("FT: the spectrum holds as much energy as the field (Parseval)") {
     Case one{small};
-    one.box.transform_forward(source_of(small, scattered));
+    one.fft.transform_forward(source_of(small, scattered));
     double of_field = 0;
     double of_spectrum = 0;
     for_each_point(small, [&](int x, int y, int z) {
         of_field += std::norm(scattered(x, y, z));
-        if (one.box.spectrum().has(x, y)) {
-            of_spectrum += std::norm(one.box.spectrum().at(x, y, z));
+        if (one.fft.spectrum().has(x, y)) {
+            of_spectrum += std::norm(one.fft.spectrum().at(x, y, z));
         }
     });
     CHECK(sum_of_ranks(of_spectrum, one.world) / small.points() ==
@@ -213,15 +213,15 @@ TEST_CASE("FT: a plane wave has one coefficient, at its wave numbers") {
     constexpr std::array<std::array<int, 3>, 3> waves{{{0, 0, 0}, {63, 1, 4}, {13, 29, 7}}};
     for (const auto& [kx, ky, kz] : waves) {
         Case one{small};
-        one.box.transform_forward(source_of(small, [=](int x, int y, int z) {
+        one.fft.transform_forward(source_of(small, [=](int x, int y, int z) {
             return wave(x * kx, small.x) * wave(y * ky, small.y) * wave(z * kz, small.z);
         }));
         double error = 0;
         for_each_point(small, [&](int x, int y, int z) {
             const bool is_it = x == kx && y == ky && z == kz;
-            if (one.box.spectrum().has(x, y)) {
+            if (one.fft.spectrum().has(x, y)) {
                 error = std::max(
-                    error, std::abs(one.box.spectrum().at(x, y, z) / small.points() - (is_it ? 1.0 : 0.0)));
+                    error, std::abs(one.fft.spectrum().at(x, y, z) / small.points() - (is_it ? 1.0 : 0.0)));
             }
         });
         CHECK(error < precise);
@@ -230,13 +230,13 @@ TEST_CASE("FT: a plane wave has one coefficient, at its wave numbers") {
 
 TEST_CASE("FT: a plane wave decays as diffusion says, and the others do not appear") {
     Case one{small};
-    one.box.transform_forward(
+    one.fft.transform_forward(
         source_of(small, [](int x, int /*y*/, int /*z*/) { return wave(3 * x, small.x); }));
     const double factor = std::exp(-4e-6 * std::numbers::pi * std::numbers::pi * 9 * 1000);
-    one.box.transform_inverse(Evolution{small, 1000});
+    one.fft.transform_inverse(Evolution{small, 1000});
     double error = 0;
     for_each_point(small, [&](int x, int y, int z) {
-        if (one.box.has_row(y, z)) {
+        if (one.fft.has_row(y, z)) {
             error = std::max(error,
                              std::abs(one.point(x, y, z) / small.points() - factor * wave(3 * x, small.x)));
         }
@@ -287,8 +287,8 @@ TEST_CASE("FT: the answer does not depend on the number of threads, bit by bit")
 
 TEST_CASE("FT: the checksum is the sum of the 1024 points that NPB names") {
     Case one{small};
-    one.box.transform_forward(source_of(small, scattered));
-    one.box.transform_inverse(Evolution{small, 0});
+    one.fft.transform_forward(source_of(small, scattered));
+    one.fft.transform_inverse(Evolution{small, 0});
     Value wanted;
     for (int point = 1; point <= 1024; ++point) {
         wanted += scattered(point % small.x, 3 * point % small.y, 5 * point % small.z);
@@ -300,12 +300,12 @@ TEST_CASE("FT: the checksum is the sum of the 1024 points that NPB names") {
 
 TEST_CASE("FT: an inverse transform leaves the spectrum, so that each iteration begins with the same one") {
     Case one{small};
-    one.box.transform_forward(source_of(small, scattered));
-    one.box.transform_inverse(Evolution{small, 7});
+    one.fft.transform_forward(source_of(small, scattered));
+    one.fft.transform_inverse(Evolution{small, 7});
     const Value first = one.checksum();
-    one.box.transform_inverse(Evolution{small, 90000});
+    one.fft.transform_inverse(Evolution{small, 90000});
     CHECK((sum_of_ranks(std::abs(one.checksum() - first), one.world) > 0.1));
-    one.box.transform_inverse(Evolution{small, 7});
+    one.fft.transform_inverse(Evolution{small, 7});
     CHECK(one.checksum() == first);
 }
 
@@ -344,13 +344,42 @@ TEST_CASE("FT: shares are even, follow each other and belong to their owners") {
     }
 }
 
-TEST_CASE("FT: planes are shared by ranks only where there are more ranks than planes or bundles") {
+TEST_CASE("FT: planes are shared by ranks only where there are more ranks than planes or butterflies") {
     CHECK(cut_for({64, 64, 64}, 3).inner == 1);
     CHECK(cut_for({64, 64, 64}, 8).inner == 1);
     CHECK(cut_for({128, 128, 32}, 18).inner == 2);
     CHECK(cut_for({64, 64, 4}, 32).inner == 8);
     CHECK_THROWS_AS(cut_for({64, 64, 4}, 33), WrongUse);
     CHECK_THROWS_AS(cut_for({64, 64, 64}, 67), WrongUse);
+}
+
+TEST_CASE("FT: with the reference's messages no planes are shared, and more ranks than butterflies cut x") {
+    for (const auto& [edges, ranks, inner] :
+         {std::tuple{Edges{64, 64, 64}, 8, 1}, std::tuple{Edges{64, 64, 64}, 16, 2},
+          std::tuple{Edges{64, 64, 64}, 64, 8}, std::tuple{Edges{128, 128, 32}, 32, 2}}) {
+        const Cut cut = reference_cut_for(edges, ranks);
+        CHECK(cut.inner == inner);
+        CHECK(cut.outer * inner == ranks);
+        CHECK(cut.sharing == 1);
+    }
+    CHECK_THROWS_AS(reference_cut_for({128, 128, 32}, 64), WrongUse);
+    CHECK_THROWS_AS(reference_cut_for({64, 32, 64}, 64), WrongUse);
+    CHECK_THROWS_AS(reference_cut_for({64, 64, 64}, 6), WrongUse);
+}
+
+TEST_CASE("ranks of the run: FT's spectrum and field are the same with the reference's messages") {
+    const World world = World::of(MPI_COMM_WORLD);
+    const Communicator pair = first_ranks(world, std::min(world.ranks, 2));
+    if (pair.has_part()) {
+        for (const int threads : {1, 2}) {
+            Case whole{small, runnable().back(), MPI_COMM_SELF};
+            Case cut{small, runnable().back(), pair.get(), threads, Messages::reference};
+            whole.transform(5);
+            cut.transform(1);
+            cut.transform(5);
+            CHECK(is_same(cut, whole));
+        }
+    }
 }
 
 TEST_CASE("FT: every class's checksums verify themselves, and nothing off by more than NPB allows") {

@@ -13,7 +13,7 @@ ProblemClass = Literal["S", "W", "A", "B", "C", "D"]
 SQUARES = {"bt", "sp"}
 """These run on the largest square number of ranks; the other ranks wait."""
 
-AS_REFERENCE: frozenset[Benchmark] = frozenset({"cg", "ep", "is", "lu", "mg"})
+AS_REFERENCE: frozenset[Benchmark] = frozenset({"cg", "ep", "ft", "is", "lu", "mg"})
 """These can send as many and as large messages as the reference's program."""
 
 _SIZES: dict[str, dict[str, float]] = {
@@ -69,10 +69,10 @@ def active_ranks(benchmark: str, ranks: int) -> int:
 
 def check_ranks(benchmark: str, ranks: int) -> None:
     """Raise ``InputError`` if the reference's messages need another number of ranks."""
-    if benchmark == "cg" and ranks & (ranks - 1):
+    if benchmark in {"cg", "ft"} and ranks & (ranks - 1):
         raise InputError(
-            f'npb cg with messages = "reference" needs 1, 2, 4, 8, ... ranks, and has {ranks}; change the layout, or '
-            "leave messages out"
+            f'npb {benchmark} with messages = "reference" needs 1, 2, 4, 8, ... ranks, and has {ranks};'
+            " change the layout, or leave messages out"
         )
     if benchmark == "lu" and not _is_nearly_square(ranks):
         raise InputError(
