@@ -24,13 +24,17 @@ from tare.far.keepers import Keepers
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
 from tare.far.signals import SignalsHere
+from tare.host.devices import driver_of
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
 from tare.host.work import work_time_s
 from tare.nodes.codec import decode
+from tare.nodes.devices import devices_shown
+from tare.nodes.given import given, look
 from tare.nodes.provider import NodeGroup, NodeSpec
 from tare.nodes.unprivileged.group import UserGroup
+from tare.records import User
 
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _CONTENT = "content"
@@ -91,6 +95,7 @@ class Agent:
             "describe": self._describe,
             "work": lambda: {"time_s": work_time_s()},
             "clock": lambda: {"clock_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)},
+            "devices": self._devices,
             "probe": self._probe,
             "find image": self._find_image,
             "finish image": self._finish_image,
@@ -134,6 +139,12 @@ class Agent:
             "facts": host_facts(),
             "networks": [str(interface) for interface in network.own_interfaces()],
         }
+
+    def _devices(self, asked: list[str], user: list[int] | None, in_place: bool) -> dict[str, Any]:
+        """Those of this host; with the driver's libraries for the nodes if they are to be ``in_place``."""
+        who = None if user is None else User(*user)
+        here = given(asked, who).devices if in_place else look(asked, who)
+        return {"devices": [{**asdict(each), "driver": driver_of(each.major, each.minor)} for each in here]}
 
     def _probe(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
         return asdict(PROVIDERS[technology].configured(options).probe())
@@ -185,7 +196,7 @@ class Agent:
             "tools_directory": node.tools_directory,
             "variables": dict(node.variables),
             "own_kernel": node.own_kernel,
-            "facts": {**node.facts, **network.facts_of(described.network, subnet)},
+            "facts": {**node.facts, **network.facts_of(described.network, subnet), **devices_shown(node.spec.devices, node.init_pid)},
             "made_as_user": node.made_as_user,
             "keeps_user": node.keeps_user or ordinary_user(),
             "address": address,
