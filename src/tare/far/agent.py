@@ -28,9 +28,10 @@ from tare.host.devices import driver_of
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
+from tare.host.standing import lock_any_memory
 from tare.host.work import work_time_s
 from tare.nodes.codec import decode
-from tare.nodes.devices import devices_shown
+from tare.nodes.devices import are_fabric, devices_shown
 from tare.nodes.given import given, look
 from tare.nodes.provider import NodeGroup, NodeSpec
 from tare.nodes.unprivileged.group import UserGroup
@@ -187,11 +188,12 @@ class Agent:
         digest = described.image_digest
         self._image = SeenImage.at(seen, digest) or FarImage(self._state, digest)
         self._image.use()
+        locking = _locking(described)
         self._held = HeldNode(self._state, replace(described, image_root=self._image.root))
         node, provider = self._held.node, self._held.provider
         variables = [f"{name}={value}" for name, value in tool_environment().items()]
         return {
-            "prefix": ["env", "--ignore-environment", *variables, *provider.prefix(node)],
+            "prefix": ["env", "--ignore-environment", *variables, *locking, *provider.prefix(node)],
             "work_directory": node.work_directory,
             "tools_directory": node.tools_directory,
             "variables": dict(node.variables),
@@ -269,6 +271,18 @@ class Agent:
     def _share_host(self) -> None:
         if self._host is None:
             self._host = share_host(self._state)
+
+
+def _locking(spec: NodeSpec) -> list[str]:
+    """Lift the limit on locked memory for a node with a fabric: for what is started here, and in the argv's prefix.
+
+    Commands that enter it come by ssh, and have the limits of that.
+    """
+    if not are_fabric(spec.devices):
+        return []
+    most = lock_any_memory()
+    text = "unlimited" if most < 0 else str(most)
+    return ["prlimit", f"--memlock={text}:{text}", "--"]
 
 
 def _means(group: NodeGroup) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from tare.measure.context import Context, minimal_variables
 from tare.measure.placement import NodePlace
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.ways import Ways
+from tare.nodes.devices import are_fabric
 from tare.nodes.provider import WORK_DIRECTORY, Bind, Node, NodeNetwork, NodeSpec, Provider
 from tare.nodes.unprivileged.limits import command_limits
 from tare.records import Layout, MpiLauncher, NetworkKind, Trial
@@ -97,6 +98,7 @@ class Placed:
             oversubscribed=self.oversubscribed,
             lacking_flags=self.lacking_flags,
             storage=node.spec.storage,
+            verbs=are_fabric(self.nodes[0].spec.devices),
         )
 
 

@@ -109,7 +109,12 @@ def is_possible(device: Device) -> bool:
 
 def are_fabric(devices: Iterable[Device]) -> bool:
     """Whether verbs of InfiniBand or RoCE are among them, by which MPI can send, and which lock memory."""
-    return any(device.path.is_relative_to("/dev/infiniband") for device in devices)
+    return asks_fabric(str(device.path) for device in devices)
+
+
+def asks_fabric(asked: Iterable[str]) -> bool:
+    """The same of what a campaign asks for."""
+    return any(each == FABRIC or each.startswith("/dev/infiniband/") for each in asked)
 
 
 def said(devices: Iterable[Device]) -> str:
