@@ -2,6 +2,7 @@
 """Devices over hosts, tried for real: two sshd, each with a /dev of its own, in which verbs have other names."""
 
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tests.environments.loopback_sshd import Sshd, running_sshd
 
 from tare.errors import HostError
+from tare.host import standing
 from tare.host.facts import online_processors
 from tare.image.store import Image
 from tare.measure.context import Context
@@ -42,6 +44,7 @@ cd /
 exec "$@"
 """
 """For sh: a /dev with one device of the memory's driver under a fabric's name."""
+LOW_BYTE = 1 << 16
 VERBS = {"left": ("uverbs0", "5"), "right": ("uverbs1", "7")}
 SHOWN = {"left": "/dev/infiniband/uverbs0 1:5", "right": "/dev/infiniband/uverbs1 1:7"}
 
@@ -53,7 +56,19 @@ def hosts(sshd: Sshd, far: Path, tmp_path: Path) -> Iterator[list[NamedHost]]:
         own = []
         for name, (node, minor) in VERBS.items():
             private = ("unshare", "--mount", "--propagation", "private")
-            before = (*private, "sh", "-e", "-c", DEV, "sh", str(tmp_path / f"dev-{name}"), node, minor)
+            lower = ("prlimit", f"--memlock={LOW_BYTE}:")
+            before = (
+                *lower,
+                *private,
+                "sh",
+                "-e",
+                "-c",
+                DEV,
+                "sh",
+                str(tmp_path / f"dev-{name}"),
+                node,
+                minor,
+            )
             running = stack.enter_context(running_sshd(tmp_path / name, before=before))
             own.append(
                 NamedHost(
@@ -88,6 +103,14 @@ def outcome(image: Image, hosts: list[NamedHost], raw: Path, technology: str) ->
     return run_trial(context, trial)
 
 
+def most_locked() -> str:
+    """As sh's ulimit says it: without limit, where root may lift the hard one."""
+    with standing.locking_memory():
+        most = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+    assert most != LOW_BYTE
+    return "unlimited" if most == resource.RLIM_INFINITY else str(most // 1024)
+
+
 @pytest.mark.parametrize("technology", ["native", "bubblewrap"])
 def test_each_node_has_its_own_hosts_verbs_and_may_lock_any_memory(
     image: Image, hosts: list[NamedHost], tmp_path: Path, far: Path, technology: str
@@ -96,7 +119,8 @@ def test_each_node_has_its_own_hosts_verbs_and_may_lock_any_memory(
     assert (done.status, done.reason) == (Status.OK, None)
     assert done.facts["devices"].split(" | ") == list(SHOWN.values())
     printed = [(tmp_path / f"raw/b000-t/i{number}.stdout").read_text().split() for number in range(2)]
-    assert printed == [["uverbs0", "3", "unlimited"], ["uverbs1", "3", "unlimited"]]
+    assert [words[:2] for words in printed] == [["uverbs0", "3"], ["uverbs1", "3"]]
+    assert [words[2] for words in printed] == [most_locked()] * 2
     assert list((far / "nodes").iterdir()) == []
 
 

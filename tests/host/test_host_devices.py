@@ -52,12 +52,21 @@ Block devices:
 
 @pytest.mark.parametrize(
     ("major", "minor", "driver"),
-    [(231, 192, "infiniband_verbs"), (1, 5, "mem"), (10, 229, "fuse"), (10, 3, "misc"), (8, 0, None), (99, 0, None)],
+    [
+        (231, 192, "infiniband_verbs"),
+        (1, 5, "mem"),
+        (10, 229, "fuse"),
+        (10, 3, "misc"),
+        (8, 0, None),
+        (99, 0, None),
+    ],
 )
 def test_the_numbers_of_a_device_mean_a_driver_on_this_host(
     major: int, minor: int, driver: str | None, tmp_path: Path
 ) -> None:
-    root = write(tmp_path, {"proc/devices": DEVICES, "proc/misc": "229 fuse\n 58 rdma_cm\nbroken line here\n"})
+    root = write(
+        tmp_path, {"proc/devices": DEVICES, "proc/misc": "229 fuse\n 58 rdma_cm\nbroken line here\n"}
+    )
     assert driver_of(major, minor, root) == driver
     assert driver_of(major, minor, tmp_path / "none") is None
 

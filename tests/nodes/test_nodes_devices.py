@@ -54,7 +54,8 @@ def test_verbs_are_a_fabric_by_their_kind_by_their_path_and_as_devices() -> None
 
 
 @pytest.mark.parametrize(
-    "changed", [{"path": Path("/etc/passwd")}, {"path": Path("/dev/infiniband")}, {"major": 4096}, {"minor": -1}]
+    "changed",
+    [{"path": Path("/etc/passwd")}, {"path": Path("/dev/infiniband")}, {"major": 4096}, {"minor": -1}],
 )
 def test_a_device_that_no_node_can_have_is_recognized(changed: dict[str, Any]) -> None:
     assert is_possible(FUSE)

@@ -198,7 +198,11 @@ class Agent:
             "tools_directory": node.tools_directory,
             "variables": dict(node.variables),
             "own_kernel": node.own_kernel,
-            "facts": {**node.facts, **network.facts_of(described.network, subnet), **devices_shown(node.spec.devices, node.init_pid)},
+            "facts": {
+                **node.facts,
+                **network.facts_of(described.network, subnet),
+                **devices_shown(node.spec.devices, node.init_pid),
+            },
             "made_as_user": node.made_as_user,
             "keeps_user": node.keeps_user or ordinary_user(),
             "address": address,

@@ -20,6 +20,7 @@ from tare.nodes.devices import Device, closed_to, find_devices
 from tare.nodes.provider import Bind
 from tare.records import User
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
     """What every node of a campaign gets on one host."""

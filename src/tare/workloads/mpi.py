@@ -219,6 +219,8 @@ def _shown(address: str) -> str:
 
 def last_words(stderr: str) -> str:
     """Return the last line of a program or a daemon, else the first line of mpirun's boxed explanation."""
+    if (why := mpi_verbs.obstacle(stderr)) is not None:
+        return why
     lines = [line.strip() for line in without_chatter(stderr).splitlines()]
     edges = [number for number, line in enumerate(lines) if line and set(line) == {"-"}]
     boxed = {
