@@ -27,10 +27,9 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="the nodes need root for mounts and device nodes"),
     pytest.mark.usefixtures("state"),
 ]
-ORDINARY = User(65530, 65530)
 DEV = """\
-dev=$1 name=$2 minor=$3
-shift 3
+dev=$1 name=$2 minor=$3 mode=$4
+shift 4
 mkdir "$dev"
 mount -t tmpfs -o mode=755 dev "$dev"
 cd /dev
@@ -39,13 +38,16 @@ mkdir "$dev/pts" "$dev/shm" "$dev/infiniband"
 mount --bind /dev/pts "$dev/pts"
 mount --bind /dev/shm "$dev/shm"
 mknod --mode=666 "$dev/infiniband/$name" c 1 "$minor"
+mknod --mode="$mode" "$dev/tare-switch" c 1 5
 mount --move "$dev" /dev
 cd /
 exec "$@"
 """
-"""For sh: a /dev with one device of the memory's driver under a fabric's name."""
+"""For sh: a /dev with a device of the memory's driver under a fabric's name, and another under a switch's."""
 LOW_BYTE = 1 << 16
-VERBS = {"left": ("uverbs0", "5"), "right": ("uverbs1", "7")}
+SWITCH = "/dev/tare-switch"
+OWN = {"left": ("uverbs0", "5", "666"), "right": ("uverbs1", "7", "600")}
+"""Host → name and minor number of its verbs, and the mode of its switch."""
 SHOWN = {"left": "/dev/infiniband/uverbs0 1:5", "right": "/dev/infiniband/uverbs1 1:7"}
 
 
@@ -54,21 +56,9 @@ def hosts(sshd: Sshd, far: Path, tmp_path: Path) -> Iterator[list[NamedHost]]:
     assert sshd.folder.exists(), "its image is on both hosts: they share a file system"
     with ExitStack() as stack:
         own = []
-        for name, (node, minor) in VERBS.items():
-            private = ("unshare", "--mount", "--propagation", "private")
-            lower = ("prlimit", f"--memlock={LOW_BYTE}:")
-            before = (
-                *lower,
-                *private,
-                "sh",
-                "-e",
-                "-c",
-                DEV,
-                "sh",
-                str(tmp_path / f"dev-{name}"),
-                node,
-                minor,
-            )
+        for name, words in OWN.items():
+            lower = ("prlimit", f"--memlock={LOW_BYTE}:", "unshare", "--mount", "--propagation", "private")
+            before = (*lower, "sh", "-e", "-c", DEV, "sh", str(tmp_path / f"dev-{name}"), *words)
             running = stack.enter_context(running_sshd(tmp_path / name, before=before))
             own.append(
                 NamedHost(
@@ -78,25 +68,34 @@ def hosts(sshd: Sshd, far: Path, tmp_path: Path) -> Iterator[list[NamedHost]]:
         yield own
 
 
-def outcome(image: Image, hosts: list[NamedHost], raw: Path, technology: str) -> Outcome:
+def outcome(
+    image: Image,
+    hosts: list[NamedHost],
+    raw: Path,
+    technology: str,
+    workload: Workload,
+    layout: str,
+    asked: str,
+) -> Outcome:
+    """Whether the commands' user may open what the hosts have is not asked of the hosts."""
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
         raw_directory=raw,
         available_processors=online_processors(),
         hosts=reach(hosts),
-        given=given_on(hosts, ["infiniband"], ORDINARY),
-        user=ORDINARY,
+        subnet="127.0.0.0/8",
+        given=given_on(hosts, [asked], None),
+        user=User(65530, 65530),
     )
-    script = 'cd /dev/infiniband && echo * "$(head --bytes=3 * | wc --bytes)" "$(ulimit -l)"'
     trial = Trial(
         identity="b000-t",
         block=0,
         slot=0,
         environment=Environment(name=technology, technology=technology),
         replicate=0,
-        layout=Layout.parse("2c1p2i on 2"),
-        workload=Workload(name="w", kind="command", options={"argv": ["sh", "-c", script]}),
+        layout=Layout.parse(layout),
+        workload=workload,
         limits=Limits(memory_byte=512 * MEBIBYTE, shm_byte=16 * MEBIBYTE, time_s=60.0),
         hosts=tuple(host.name for host in hosts),
     )
@@ -111,16 +110,28 @@ def most_locked() -> str:
     return "unlimited" if most == resource.RLIM_INFINITY else str(most // 1024)
 
 
-@pytest.mark.parametrize("technology", ["native", "bubblewrap"])
 def test_each_node_has_its_own_hosts_verbs_and_may_lock_any_memory(
-    image: Image, hosts: list[NamedHost], tmp_path: Path, far: Path, technology: str
+    image: Image, hosts: list[NamedHost], tmp_path: Path, far: Path
 ) -> None:
-    done = outcome(image, hosts, tmp_path / "raw", technology)
+    script = 'cd /dev/infiniband && echo * "$(head --bytes=3 * | wc --bytes)" "$(ulimit -l)"'
+    workload = Workload(name="w", kind="command", options={"argv": ["sh", "-c", script]})
+    done = outcome(image, hosts, tmp_path / "raw", "native", workload, "2c1p2i on 2", "infiniband")
     assert (done.status, done.reason) == (Status.OK, None)
     assert done.facts["devices"].split(" | ") == list(SHOWN.values())
     printed = [(tmp_path / f"raw/b000-t/i{number}.stdout").read_text().split() for number in range(2)]
     assert [words[:2] for words in printed] == [["uverbs0", "3"], ["uverbs1", "3"]]
     assert [words[2] for words in printed] == [most_locked()] * 2
+    assert list((far / "nodes").iterdir()) == []
+
+
+def test_a_job_over_hosts_is_refused_where_one_node_may_not_open_its_device(
+    image: Image, hosts: list[NamedHost], tmp_path: Path, far: Path
+) -> None:
+    workload = Workload(name="w", kind="command", options={"argv": ["true"], "mpi": True})
+    done = outcome(image, hosts, tmp_path / "raw", "bubblewrap", workload, "2c1p1i on 2", SWITCH)
+    assert done.status is Status.FAILED
+    assert f"the command may not open {SWITCH} in bubblewrap on 127.0.0.1" in (done.reason or "")
+    assert done.facts["devices"] == f"{SWITCH} 1:5"
     assert list((far / "nodes").iterdir()) == []
 
 

@@ -109,10 +109,13 @@ def test_an_arm_with_other_devices_is_unequal() -> None:
 
 def test_a_node_on_another_host_that_shows_other_devices_is_unequal() -> None:
     fuse = Device(path=Path("/dev/fuse"), major=10, minor=229)
-    node = Node(spec=described(technology="docker", devices=(fuse,)), init_pid=None, elsewhere=Elsewhere())
+    options = {"below": "docker", "host": "node17"}
+    node = Node(spec=described(options=options, devices=(fuse,)), init_pid=None, elsewhere=Elsewhere())
     require_given(node)
     require_given(replace(node, facts={"devices": said([fuse])}))
-    with pytest.raises(UnequalArms, match="docker has devices /dev/fuse missing instead of /dev/fuse 10:229"):
+    with pytest.raises(
+        UnequalArms, match="docker on node17 has devices /dev/fuse missing instead of /dev/fuse 10:229"
+    ):
         require_given(replace(node, facts={"devices": "/dev/fuse missing"}))
 
 

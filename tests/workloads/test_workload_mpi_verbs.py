@@ -9,13 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.workloads.test_workload_mpi import ACROSS
 
 from tare.measure.mpi_facts import path_facts
 from tare.records import MpiLauncher
 from tare.workloads import mpi, mpi_verbs
 from tare.workloads.kind import Site, Span
 from tare.workloads.mpi_paths import MpiPlace
-from tests.workloads.test_workload_mpi import ACROSS
 
 BEGIN = """\
 [1795737952.998305] [vm:27251:0]     ucp_context.c:1849 UCX  INFO  Version 1.13.1 (loaded from /lib/libucp.so.0)

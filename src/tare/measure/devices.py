@@ -70,8 +70,8 @@ def require_given(node: Node) -> None:
     seen = None if node.elsewhere is None else node.facts.get(LABEL)
     if seen is not None and seen != said(node.spec.devices):
         raise UnequalArms(
-            f"{node.spec.technology} has devices {seen} instead of {said(node.spec.devices)} on its host; "
-            "see that its own settings pass them"
+            f"{_place(node)} has devices {seen} instead of {said(node.spec.devices)}; see that its own settings pass "
+            "them"
         )
 
 
@@ -105,8 +105,14 @@ def _asking(node: Node) -> tuple[str, ...]:
 
 
 def _closed(node: Node, path: str) -> NodeError:
-    where = node.facts.get("host")
     return NodeError(
-        f"the command may not open {path.strip()} in {node.spec.technology}{f' on {where}' if where else ''}; see "
-        "that its own rules allow it"
+        f"the command may not open {path.strip()} in {_place(node)}; see that its own rules allow it"
     )
+
+
+def _place(node: Node) -> str:
+    """The technology, and on another host that one's, with the host."""
+    if node.elsewhere is None:
+        return node.spec.technology
+    options = node.spec.options
+    return f"{options.get('below', node.spec.technology)} on {options.get('host', 'another host')}"

@@ -70,8 +70,10 @@ def _asked(
     try:
         with opened(far_of(host)) as channel:
             numbers = None if user is None else [user.uid, user.gid]
-            question = {"asked": list(asked), "user": numbers, "in_place": in_place}
-            said = channel.ask("devices", limit_s=_LIMIT_S, **question).told(FarDevices)
+            answer = channel.ask(
+                "devices", limit_s=_LIMIT_S, asked=list(asked), user=numbers, in_place=in_place
+            )
+            said = answer.told(FarDevices)
         devices_of(said)
     except NodeError as error:
         return NodeError(f"host {host.name}: {error}")

@@ -64,8 +64,8 @@ def obstacle(stderr: str) -> str | None:
     if _UNREACHED.search(stderr) is None:
         return None
     return (
-        "UCX reaches another node by no verbs: see that a port is active (tare doctor, fabrics), that the image has the "
-        "adapter's library (ibverbs-providers), and for RoCE that the nodes have their hosts' network"
+        "UCX reaches another node by no verbs: see that a port is active (tare doctor, fabrics), that the image has "
+        "the adapter's library (ibverbs-providers), and for RoCE that the nodes have their hosts' network"
     )
 
 
