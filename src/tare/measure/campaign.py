@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -49,7 +49,6 @@ from tare.measure.turns.together import WHOLE
 from tare.measure.unforeseen import rescue
 from tare.measure.usable import Wants, cannot_join, lacking_flags, skipped_environments
 from tare.measure.users import USER_LABEL, stranger, user_of, user_words
-from tare.nodes.devices import asks_fabric
 from tare.nodes.given import Given, given
 from tare.nodes.provider import Provider
 from tare.plan.budget import BudgetPlan, fits
@@ -115,7 +114,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
         held_host(request.campaign.name, audience),
         folder_lock(request.folder) as remark,
         connected(request.campaign.hosts),
-        standing.locking_memory() if asks_fabric(request.campaign.devices) else nullcontext(),
+        devices.fit_limits(request.campaign.devices),
     ):
         if remark is not None:
             audience.says(remark)

@@ -2,18 +2,19 @@
 """The devices of a campaign, alike in every arm: in every node those of its host, and open to the command."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from tare.errors import NodeError, UnequalArms
-from tare.host import process
+from tare.host import process, standing
 from tare.host.devices import NVIDIA
 from tare.measure.at_once import for_each
 from tare.measure.host_devices import given_on
 from tare.measure.hosts import far_of
 from tare.measure.instances import Instance, run_aside
 from tare.measure.seats import clean
-from tare.nodes.devices import LABEL, Device, said
+from tare.nodes.devices import LABEL, Device, asks_fabric, said
 from tare.nodes.given import library_folder, look
 from tare.nodes.provider import Node
 from tare.plan.campaign import Campaign
@@ -25,6 +26,11 @@ _OPENS = 'for path do test -r "$path" && test -w "$path" || { echo "$path"; exit
 _OUTPUT = ".devices"
 _REFUSED = 1
 _LIMIT_S = 60.0
+
+
+def fit_limits(asked: Sequence[str]) -> AbstractContextManager[None]:
+    """While it lasts, this process and its nodes have the limits that these devices need."""
+    return standing.locking_memory() if asks_fabric(asked) else nullcontext()
 
 
 def require_devices(campaign: Campaign, user: User | None = None) -> None:
