@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MPI by verbs: what the launch says to Open MPI and UCX, and what UCX 1.13 says of what it used.
 
-The lines are recorded, of processes without an adapter; those with one have its transports' names in their place.
+The recording is of processes without an adapter; lines with one have its transports' names in their place.
 """
 
 from dataclasses import replace
@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.workloads.recorded import OUTPUTS
 from tests.workloads.test_workload_mpi import ACROSS
 
 from tare.measure.mpi_facts import path_facts
@@ -17,17 +18,10 @@ from tare.workloads import mpi, mpi_verbs
 from tare.workloads.kind import Site, Span
 from tare.workloads.mpi_paths import MpiPlace
 
-BEGIN = """\
-[1795737952.998305] [vm:27251:0]     ucp_context.c:1849 UCX  INFO  Version 1.13.1 (loaded from /lib/libucp.so.0)
-[1795737953.011740] [vm:27251:0]     ucp_context.c:1014 UCX  WARN  transport 'ib' is not available, please use one or \
-more of: cma, mm, posix, self, shm, sm, sysv, tcp
-[1795737953.025838] [vm:27251:0]       rdmacm_cm.c:928  UCX  DIAG  rdma_create_event_channel failed: No such device
-[1795737953.052530] [vm:27251:0]      ucp_worker.c:1763 UCX  INFO    ep_cfg[0]: tag(self/memory0 cma/memory)
-"""
-MEMORY = "[1795737953.059624] [vm:27263:0]      ucp_worker.c:1763 UCX  INFO    ep_cfg[1]: tag(sysv/memory cma/memory)\n"
+ONE_NODE = (OUTPUTS / "mpi" / "ucx-one-node.stderr").read_text()
 VERBS = "[1795737953.7] [{}:27334:0]      ucp_worker.c:1763 UCX  INFO    ep_cfg[2]: tag({})\n"
 FAST, SLOW = "rc_mlx5/mlx5_0:1 rc_mlx5/mlx5_1:1", "ud_verbs/rxe0:1"
-BOTH = BEGIN + MEMORY + VERBS.format("node17", FAST) + VERBS.format("node18", FAST)
+BOTH = ONE_NODE + VERBS.format("node17", FAST) + VERBS.format("node18", FAST)
 UNREACHED = """\
 [1795738611.968429] [vm:23724:0]          select.c:549  UCX  ERROR   no active messages transport to <no debug data>: \
 Unsupported operation
@@ -67,8 +61,9 @@ def test_programs_of_one_job_and_a_sites_own_launcher_hear_the_same() -> None:
 
 def test_what_carried_the_messages_is_told_without_a_processs_messages_to_itself() -> None:
     assert mpi.transports(BOTH) == "shared memory; verbs (rc_mlx5 on mlx5_0:1, rc_mlx5 on mlx5_1:1)"
-    assert mpi.transports(BEGIN) is None
-    assert mpi.transports(BEGIN + MEMORY) == "shared memory"
+    itself = "".join(line for line in ONE_NODE.splitlines(keepends=True) if "ep_cfg[1]" not in line)
+    assert mpi.transports(itself) is None
+    assert mpi.transports(ONE_NODE) == "shared memory"
 
 
 def test_paths_over_hosts_name_a_host_that_sends_by_another_adapter() -> None:
@@ -81,13 +76,13 @@ def test_paths_over_hosts_name_a_host_that_sends_by_another_adapter() -> None:
     assert [text for label, text in facts.items() if label != "mpi paths"] == [
         "node19: verbs (ud_verbs on rxe0:1), where most use verbs (rc_mlx5 on mlx5_0:1, rc_mlx5 on mlx5_1:1)"
     ]
-    assert path_facts(seat, BEGIN + MEMORY) == {"mpi paths": "within a node: shared memory"}
+    assert path_facts(seat, ONE_NODE) == {"mpi paths": "within a node: shared memory"}
 
 
 def test_ucxs_report_is_no_complaint_and_what_it_cannot_reach_is() -> None:
     assert mpi.without_chatter(f"{BOTH}a program's own\n") == "a program's own\n"
     for said in (UNREACHED, UNREACHED_ALONE):
-        assert "by no verbs: see that a port is active" in mpi.last_words(BEGIN + said)
+        assert "by no verbs: see that a port is active" in mpi.last_words(ONE_NODE + said)
     assert mpi_verbs.obstacle(BOTH) is None
 
 

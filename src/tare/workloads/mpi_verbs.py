@@ -18,9 +18,10 @@ SETTINGS: Mapping[str, str] = {
 """Of Open MPI 4, which by itself takes UCX only with adapters of one maker."""
 _BY_COPY: Mapping[str, str] = {"natural": "sm", "none": "posix,sysv", "cma": "posix,sysv,cma"}
 """How large messages cross within a node (``workloads.mpi.SingleCopy``) → UCX's transports there."""
-_LINE = r"^\[[0-9.]+\] \[([^:\]\n]*):[^\]\n]*\] .*UCX  (?:INFO|DIAG|WARN) "
+_LINE = r"^\[[0-9.]{1,32}\] \[([^:\]\n]{1,64}):[^\]\n]{1,32}\][ ]+\S+[ ]+UCX  (?:INFO|DIAG|WARN) "
+"""Of UCX's log. A command may print anything: no part of a line is tried twice, and none is long."""
 _CHATTER = re.compile(rf"{_LINE}.*\n?", re.MULTILINE)
-_USED = re.compile(rf"{_LINE}.*\btag\(([^)\n]*)\)", re.MULTILINE)
+_USED = re.compile(rf"{_LINE}[^\n]{{0,80}}?\btag\(([^()\n]{{0,400}})\)", re.MULTILINE)
 _UNREACHED = re.compile(r"UCX  ERROR +no (?:active messages transport to|usable transports)")
 _TO_ITSELF = "self"
 _WITHIN = frozenset({"sysv", "posix", "cma", "knem", "xpmem"})
