@@ -64,8 +64,7 @@ def connect(spec: NodeSpec) -> None:
 
 
 def disconnect(spec: NodeSpec) -> None:
-    """Delete the links that ``connect`` made, and give a lent one back; harmless when they are gone."""
-    functions.give_back(spec, links.INTERFACE)
+    """Delete the links that ``connect`` made, but what was lent (``functions.give_back``); harmless when gone."""
     for path, link in ((spec.directory / "network", links.INTERFACE), (spec.directory / "switch", _UPLINK)):
         if path.exists():
             with suppress(
