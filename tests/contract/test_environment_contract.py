@@ -24,9 +24,8 @@ from tare.host.cgroups import PARENT, find_hierarchies, group_of
 from tare.host.cgroups.path import parent_of
 from tare.image.store import Image
 from tare.measure.clean import remove_leftovers
-from tare.measure.parity import _devices_of
 from tare.node_life import start_node
-from tare.nodes.devices import said
+from tare.nodes.devices import devices_shown, said
 from tare.nodes.provider import Bind, NodeSpec, Provider, Shared, Victim
 from tare.nodes.record import recorded_nodes
 
@@ -183,7 +182,7 @@ def test_devices_of_the_host_are_the_same_and_open_in_the_node_or_it_says_why_no
         read = execute(provider, node, "head", "--bytes=4", zero)
         opened = execute(provider, node, "sh", "-c", f"exec 3<>{fuse}")
         seen = execute(provider, node, "stat", "--format=%t:%T %a", zero, fuse, str(folder)).stdout
-        parity = _devices_of(node)
+        parity = devices_shown(node.spec.devices, node.init_pid)
         execute(provider, node, "rm", "--force", zero)
         assert Path(zero).is_char_device()
     assert read.stdout == bytes(4), read.stderr

@@ -101,7 +101,10 @@ def test_every_provider_lists_kinds_that_there_are(technology: str) -> None:
 
 def test_nothing_is_given_to_whoever_lists_nothing() -> None:
     assert not hasattr(Provider, "networks")
-    linked = {NetworkKind.VETH, NetworkKind.MACVLAN, NetworkKind.IPVLAN, NetworkKind.VXLAN}
+    linked = {
+        *(NetworkKind.VETH, NetworkKind.MACVLAN, NetworkKind.IPVLAN),
+        *(NetworkKind.VXLAN, NetworkKind.SRIOV),
+    }
     assert linked == LINKED_NETWORKS
     assert linked | {NetworkKind.NONE} == MADE_NETWORKS
 

@@ -13,7 +13,7 @@ from tests.host.device_trees import (
     write,
 )
 
-from tare.host.devices import fabrics, gpus, nvidia_driver
+from tare.host.devices import driver_of, fabrics, gpus, nvidia_driver
 from tare.host.energy import MEMORY, PACKAGE, energy, energy_counters
 from tare.host.facts import host_facts
 
@@ -34,6 +34,41 @@ def test_the_ports_of_a_fabric_are_named_with_their_rate_and_state(tmp_path: Pat
         "mlx5_1 port 1 Ethernet 25 Gb/sec (1X EDR), active",
         "mlx5_1 port 2 Ethernet 40 Gb/sec (4X QDR), down",
     ]
+
+
+DEVICES = """\
+Character devices:
+  1 mem
+  4 /dev/vc/0
+  4 tty
+ 10 misc
+231 infiniband_verbs
+
+Block devices:
+  8 sd
+ 10 other
+"""
+
+
+@pytest.mark.parametrize(
+    ("major", "minor", "driver"),
+    [
+        (231, 192, "infiniband_verbs"),
+        (1, 5, "mem"),
+        (10, 229, "fuse"),
+        (10, 3, "misc"),
+        (8, 0, None),
+        (99, 0, None),
+    ],
+)
+def test_the_numbers_of_a_device_mean_a_driver_on_this_host(
+    major: int, minor: int, driver: str | None, tmp_path: Path
+) -> None:
+    root = write(
+        tmp_path, {"proc/devices": DEVICES, "proc/misc": "229 fuse\n 58 rdma_cm\nbroken line here\n"}
+    )
+    assert driver_of(major, minor, root) == driver
+    assert driver_of(major, minor, tmp_path / "none") is None
 
 
 def test_the_libraries_are_those_for_computing_of_the_loaded_version_with_all_their_names(

@@ -75,6 +75,19 @@ def test_a_niced_runner_is_plain_while_it_measures_and_niced_again_afterwards() 
     assert after == before
 
 
+def test_memory_may_be_locked_while_a_fabric_is_measured_and_as_little_as_before_afterwards() -> None:
+    code = (
+        "import resource as r; from tare.host import standing; limit = lambda: r.getrlimit(r.RLIMIT_MEMLOCK)\n"
+        "before = limit(); r.setrlimit(r.RLIMIT_MEMLOCK, (65536, before[1]))\n"
+        "with standing.locking_memory(): print(limit()[0] in (-1, before[1]), limit()[0] == limit()[1])\n"
+        "print(limit() == (65536, before[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert done.stdout.split() == ["True"] * 3
+
+
 def test_processes_are_limited_to_as_many_as_the_kernel_numbers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

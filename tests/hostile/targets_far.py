@@ -21,6 +21,9 @@ from tare.errors import NodeError
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
 from tare.measure.far_signals import host_signals, together
+from tare.measure.host_devices import FarDevices, devices_of
+from tare.nodes.codec import encode
+from tare.nodes.devices import said
 from tare.nodes.record import parse_record, record_text
 from tare.records.signals import HostSignals
 from tare.untrusted import from_json, object_from_json
@@ -57,11 +60,18 @@ _READINGS = {
     "own_s": 0.1,
     "node_s": 1.2,
 }
+_DEVICES = {
+    "devices": [
+        {"path": "/dev/infiniband/uverbs0", "major": 231, "minor": 192, "driver": "infiniband_verbs"},
+        {"path": "/dev/fuse", "major": 10, "minor": 229, "driver": None},
+    ]
+}
 _QUESTIONS = (
     {"do": "probe", "number": 1, "size": 0, "technology": "fake", "options": {}},
     {"do": "put", "number": 2, "size": 3, "entries": [{"name": "a", "mode": 420, "size": 3}]},
     {"do": "get", "number": 3, "size": 0, "names": ["a"]},
     {"do": "lacks", "number": 4, "size": 0, "inner_pid": 3},
+    {"do": "devices", "number": 5, "size": 0, "asked": ["/dev/tare"], "user": [7, 7], "in_place": False},
 )
 
 
@@ -75,6 +85,7 @@ def targets() -> Iterator[Target]:
             name=f"another host's {name}", seeds=[json.dumps(kind).encode()], parse=_one_answer(name)
         )
     yield Target(name="another host's signals", seeds=[json.dumps(_READINGS).encode()], parse=_readings)
+    yield Target(name="another host's devices", seeds=[json.dumps(_DEVICES).encode()], parse=_devices)
     asked = [json.dumps(entry).encode() + b"\n" + b"x" * entry["size"] for entry in _QUESTIONS]  # type: ignore[operator]
     yield Target(
         name="questions to another host",
@@ -147,6 +158,16 @@ def _readings(text: bytes) -> None:
     together({"far": host_signals([said], 1)})
 
 
+def _devices(text: bytes) -> None:
+    """They become part of what a node there is to have, and of the journal."""
+    try:
+        told = FarAnswer("far", object_from_json(text)).told(FarDevices)
+    except ValueError:
+        raise NodeError("no JSON object") from None
+    encode(described(devices=devices_of(told)))
+    said(devices_of(told))
+
+
 def _one_answer(name: str) -> Any:
     """One kind of answer, whose JSON alone is changed."""
 
@@ -190,6 +211,6 @@ def _questions(text: bytes) -> None:
     while True:
         fields, content = conversation.question()
         fields.pop("number")
-        if fields.get("do") in {"probe", "put", "get", "lacks"}:
+        if fields.get("do") in {"probe", "put", "get", "lacks", "devices"}:
             agent = Agent(Path("/nowhere"))
             json.dumps(agent.answer({**fields, **({"content": content} if content else {})}), default=str)

@@ -28,7 +28,7 @@ from tare.guests import bzimage, files, route
 from tare.guests.group import parse_kills
 from tare.guests.modules import ModuleIndex
 from tare.host import mounts, process, readings
-from tare.network import addresses, reach
+from tare.network import addresses, functions, reach
 from tests.conftest import REPOSITORY
 from tests.environments.environment_example import described
 from tests.environments.qemu.test_qemu_command import machine
@@ -151,6 +151,11 @@ def _of_networks() -> Iterator[Target]:
     shown = _read("network/addresses.json")
     yield Target(
         name="ip address", seeds=[shown, b""], parse=lambda text: addresses.parse_addresses(_text(text))
+    )
+    yield Target(
+        name="ip address, unused",
+        seeds=[shown, b""],
+        parse=lambda text: functions.unused_among(_text(text)),
     )
     yield Target(
         name="transfer", seeds=[_MOVED], parse=lambda text: reach.read_transfer(_done(text), "198.18.0.1")

@@ -15,7 +15,7 @@ from tare.plan.definition import Campaign
 from tare.plan.schema import Host
 from tare.plan.source import parse_source
 from tare.records import OptionValue, Sample
-from tare.workloads import KINDS, excerpt, mpi
+from tare.workloads import KINDS, excerpt, mpi, mpi_verbs
 from tare.workloads.kind import Output
 from tare.workloads.slices import parse_slice
 from tests.conftest import REPOSITORY
@@ -95,7 +95,8 @@ def targets() -> Iterator[Target]:
         name="answer to a turn", seeds=[b"slice 75000000 74000000 1000 9f3a", b"slice 1 - - -"], parse=_slice
     )
     stderr = [path.read_bytes() for path in sorted((OUTPUTS / "mpi").glob("*.stderr"))]
-    yield Target(name="Open MPI's messages", seeds=stderr, parse=_messages)
+    verbs = [text.replace(b"sysv/memory cma/memory", b"rc_mlx5/mlx5_0:1 ud_verbs/rxe0:1") for text in stderr]
+    yield Target(name="Open MPI's messages", seeds=[*stderr, *verbs], parse=_messages)
 
 
 def _campaign(text: bytes) -> Campaign:
@@ -159,5 +160,6 @@ _READERS: tuple[Callable[[str], object], ...] = (
     mpi.last_words,
     mpi.without_chatter,
     mpi.refused_single_copy,
+    mpi_verbs.paths,
     lambda said: excerpt.tail(said, EXCERPT_CHARACTERS),
 )

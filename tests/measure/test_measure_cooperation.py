@@ -27,6 +27,7 @@ from tare.measure.trial import run_trial
 from tare.nodes.provider import Bind, Node, NodeSpec, Provider
 from tare.records import Bounds, Environment, Layout, Limits, NetworkKind, Outcome, Status, Trial, Workload
 from tare.units import MEBIBYTE
+from tare.workloads import mpi_verbs
 
 pytestmark = [
     pytest.mark.root,
@@ -169,6 +170,27 @@ def test_the_transport_that_carried_the_messages_is_recorded(
 def test_shared_memory_is_used_inside_a_node_and_tcp_between_nodes(context: Context) -> None:
     outcome = outcome_of(context, "/opt/tare/bin/mpiprobe", layout="2c2p1i")
     assert outcome.facts["mpi transport"] == "TCP (198.18.0.10, 198.18.0.11); shared memory"
+
+
+def test_a_job_by_verbs_is_started_across_nodes_and_says_what_carried_it(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """UCX's own TCP in the place of an adapter, which this host does not have."""
+    settings = {**mpi_verbs.variables("natural"), "UCX_TLS": "self,sm,tcp"}
+    monkeypatch.setattr(mpi_verbs, "variables", lambda _: settings)
+    monkeypatch.setattr(seats, "are_fabric", lambda _: True)
+    outcome = outcome_of(context, "/opt/tare/bin/mpiprobe")
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert outcome.facts["mpi transport"] == "verbs (tcp on eth0)"
+
+
+def test_a_job_whose_nodes_have_no_verbs_fails_in_words_and_takes_no_other_way(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seats, "are_fabric", lambda _: True)
+    outcome = outcome_of(context, "/opt/tare/bin/mpiprobe")
+    assert outcome.status is Status.FAILED
+    assert "MPI does not start here: UCX reaches another node by no verbs" in (outcome.reason or "")
 
 
 def test_a_launch_that_cannot_go_on_is_ended_at_once_and_explained(context: Context) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.contract_nodes import devices_in, made_devices
+from tests.environments.environment_example import described
 from tests.fake_campaign import command_workload, fake_campaign, fake_context
 from tests.host.device_trees import VERSION, nvidia_host, write
 from tests.measure.test_measure_trial import a_trial
@@ -20,13 +21,15 @@ from tare.host.devices import Driver, nvidia_driver
 from tare.image.store import Image
 from tare.measure import devices
 from tare.measure.context import Context
-from tare.measure.devices import Given, given, library_folder, provided, with_libraries
+from tare.measure.devices import require_given, with_libraries
 from tare.measure.parity import expected_parity, require_equal
 from tare.measure.trial import run_trial
+from tare.nodes import given as given_here
 from tare.nodes.devices import Device, said
-from tare.nodes.provider import Bind, Node, NodeSpec, Provider
+from tare.nodes.given import Given, given, library_folder, provided
+from tare.nodes.provider import Bind, Elsewhere, Node, NodeSpec, Provider
 from tare.plan.campaign import Campaign
-from tare.records import Outcome, Parity, Rule, Status, User, Workload
+from tare.records import NamedHost, Outcome, Parity, Rule, Status, User, Workload
 
 ORDINARY = User(65530, 65530)
 CUDA = f"libcuda.so.{VERSION}"
@@ -104,6 +107,26 @@ def test_an_arm_with_other_devices_is_unequal() -> None:
         require_equal(Parity(host={"devices": "/dev/fuse missing"}), devices.expected(fuse), "docker")
 
 
+def test_a_node_on_another_host_that_shows_other_devices_is_unequal() -> None:
+    fuse = Device(path=Path("/dev/fuse"), major=10, minor=229)
+    options = {"below": "docker", "host": "node17"}
+    node = Node(spec=described(options=options, devices=(fuse,)), init_pid=None, elsewhere=Elsewhere())
+    require_given(node)
+    require_given(replace(node, facts={"devices": said([fuse])}))
+    with pytest.raises(
+        UnequalArms, match="docker on node17 has devices /dev/fuse missing instead of /dev/fuse 10:229"
+    ):
+        require_given(replace(node, facts={"devices": "/dev/fuse missing"}))
+
+
+def test_commands_over_hosts_look_for_libraries_where_any_of_the_hosts_has_them() -> None:
+    hosts = (NamedHost(name="a", address="a"), NamedHost(name="b", address="b", state="/scratch/tare"))
+    (workload,) = with_libraries(replace(gpu_campaign(), hosts=hosts)).workloads
+    assert variables(workload) == [
+        "LD_LIBRARY_PATH=/var/lib/tare/drivers/nvidia:/scratch/tare/drivers/nvidia"
+    ]
+
+
 class Forgetful(Native):
     """Starts its nodes without the devices."""
 
@@ -171,8 +194,8 @@ class TestInRealNodes:
     def test_a_command_reads_the_drivers_libraries_where_its_variable_leads(
         self, real: Context, driver: Driver, provider: Provider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(devices, "find_devices", lambda _: real.devices)
-        monkeypatch.setattr(devices, "nvidia_driver", lambda: driver)
+        monkeypatch.setattr(given_here, "find_devices", lambda _: real.devices)
+        monkeypatch.setattr(given_here, "nvidia_driver", lambda: driver)
         own = given(["nvidia"], ORDINARY)
         assert own == Given(devices=real.devices, binds=(Bind(path=library_folder()),))
         script = 'IFS=:; set -- $LD_LIBRARY_PATH; test "$(cat "$1/libcuda.so.1")" = cuda && ! touch "$1/new"'

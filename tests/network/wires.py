@@ -99,4 +99,5 @@ def linked(hosts: Sequence[WiredHost], specs: Sequence[NodeSpec]) -> Iterator[No
         yield
     finally:
         for host, spec in zip(reversed(hosts), reversed(specs), strict=True):
+            within(host.namespace, partial(network.give_back, spec))
             within(host.namespace, partial(network.remove, spec))

@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices by their kind and by their path, on hosts that have them and on hosts that have none."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.host.device_trees import Nodes, fabric_host, nvidia_host, write
 
-from tare.nodes.devices import KINDS, Device, check_asked, closed_to, find_devices, said, seen_below
+from tare.nodes.devices import (
+    KINDS,
+    Device,
+    are_fabric,
+    asks_fabric,
+    check_asked,
+    closed_to,
+    find_devices,
+    is_possible,
+    said,
+    seen_below,
+)
 
 FUSE = Device(path=Path("/dev/fuse"), major=10, minor=229)
 
@@ -24,6 +37,29 @@ def test_a_fabric_is_all_nodes_in_its_folder(tmp_path: Path) -> None:
     assert said(find_devices("infiniband", root, Nodes(root))) == (
         "/dev/infiniband/rdma_cm 10:58, /dev/infiniband/uverbs0 231:192"
     )
+
+
+def test_a_folder_of_devices_is_their_kind_by_another_name(tmp_path: Path) -> None:
+    root = fabric_host(tmp_path)
+    assert check_asked("/dev/infiniband/") == "infiniband"
+    assert find_devices("/dev/infiniband", root, Nodes(root)) == find_devices("infiniband", root, Nodes(root))
+
+
+def test_verbs_are_a_fabric_by_their_kind_by_their_path_and_as_devices() -> None:
+    verbs = Device(path=Path("/dev/infiniband/uverbs3"), major=231, minor=195)
+    assert asks_fabric(["nvidia", "infiniband"])
+    assert asks_fabric([str(verbs.path)])
+    assert are_fabric([FUSE, verbs])
+    assert not are_fabric([FUSE])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"path": Path("/etc/passwd")}, {"path": Path("/dev/infiniband")}, {"major": 4096}, {"minor": -1}],
+)
+def test_a_device_that_no_node_can_have_is_recognized(changed: dict[str, Any]) -> None:
+    assert is_possible(FUSE)
+    assert not is_possible(replace(FUSE, **changed))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -32,12 +32,13 @@ def run_plan(
     pilot: bool = False,
     hosts: str | None = None,
 ) -> ExitCode:
-    """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError``.
+    """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError`` or ``HostError``.
 
     The last needs this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the
     newest results in ``./results``.
     """
     from tare.host.facts import memory_byte, online_processors
+    from tare.measure.devices import require_devices
     from tare.measure.hosts import sizes
     from tare.plan.campaign import resolve, with_overrides
 
@@ -48,6 +49,7 @@ def run_plan(
         sizes=sizes,
         asked_hosts=hosts,
     )
+    require_devices(asked)
     return show_plan(with_overrides(asked, seed=seed), as_json, history, pilot)
 
 

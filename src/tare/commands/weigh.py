@@ -34,7 +34,7 @@ from tare.plan.factor_tables import level_text
 from tare.plan.factors import Factor, Of
 from tare.plan.problems import nearest
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host, parse_layout
-from tare.plan.written import duration_s, normal_device, parse_bind, quantity
+from tare.plan.written import device_here, duration_s, parse_bind, quantity
 from tare.records import (
     HOST_FILES,
     USUAL_BOUNDS,
@@ -181,7 +181,7 @@ def _campaign(options: WeighOptions, technologies: Sequence[str]) -> Campaign:
         budget_s=None,
         seed=None,
         binds=binds,
-        devices=tuple(dict.fromkeys(asked("--device", normal_device, text) for text in options.devices)),
+        devices=tuple(dict.fromkeys(asked("--device", device_here, text) for text in options.devices)),
     )
     return with_overrides(
         campaign,

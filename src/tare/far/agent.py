@@ -24,13 +24,18 @@ from tare.far.keepers import Keepers
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
 from tare.far.signals import SignalsHere
+from tare.host.devices import driver_of
 from tare.host.facts import host_facts, memory_byte, online_processors
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
+from tare.host.standing import lock_any_memory
 from tare.host.work import work_time_s
 from tare.nodes.codec import decode
+from tare.nodes.devices import are_fabric, devices_shown
+from tare.nodes.given import given, look
 from tare.nodes.provider import NodeGroup, NodeSpec
 from tare.nodes.unprivileged.group import UserGroup
+from tare.records import User
 
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _CONTENT = "content"
@@ -91,6 +96,7 @@ class Agent:
             "describe": self._describe,
             "work": lambda: {"time_s": work_time_s()},
             "clock": lambda: {"clock_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)},
+            "devices": self._devices,
             "probe": self._probe,
             "find image": self._find_image,
             "finish image": self._finish_image,
@@ -135,6 +141,12 @@ class Agent:
             "networks": [str(interface) for interface in network.own_interfaces()],
         }
 
+    def _devices(self, asked: list[str], user: list[int] | None, in_place: bool) -> dict[str, Any]:
+        """Those of this host; with the driver's libraries for the nodes if they are to be ``in_place``."""
+        who = None if user is None else User(*user)
+        here = given(asked, who).devices if in_place else look(asked, who)
+        return {"devices": [{**asdict(each), "driver": driver_of(each.major, each.minor)} for each in here]}
+
     def _probe(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
         return asdict(PROVIDERS[technology].configured(options).probe())
 
@@ -176,16 +188,21 @@ class Agent:
         digest = described.image_digest
         self._image = SeenImage.at(seen, digest) or FarImage(self._state, digest)
         self._image.use()
+        locking = _locking(described)
         self._held = HeldNode(self._state, replace(described, image_root=self._image.root))
         node, provider = self._held.node, self._held.provider
         variables = [f"{name}={value}" for name, value in tool_environment().items()]
         return {
-            "prefix": ["env", "--ignore-environment", *variables, *provider.prefix(node)],
+            "prefix": ["env", "--ignore-environment", *variables, *locking, *provider.prefix(node)],
             "work_directory": node.work_directory,
             "tools_directory": node.tools_directory,
             "variables": dict(node.variables),
             "own_kernel": node.own_kernel,
-            "facts": {**node.facts, **network.facts_of(described.network, subnet)},
+            "facts": {
+                **node.facts,
+                **network.facts_of(described.network, subnet),
+                **devices_shown(node.spec.devices, node.init_pid),
+            },
             "made_as_user": node.made_as_user,
             "keeps_user": node.keeps_user or ordinary_user(),
             "address": address,
@@ -258,6 +275,18 @@ class Agent:
     def _share_host(self) -> None:
         if self._host is None:
             self._host = share_host(self._state)
+
+
+def _locking(spec: NodeSpec) -> list[str]:
+    """Lift the limit on locked memory for a node with a fabric: for what is started here, and in the argv's prefix.
+
+    Commands that enter it come by ssh, and have the limits of that.
+    """
+    if not are_fabric(spec.devices):
+        return []
+    most = lock_any_memory()
+    text = "unlimited" if most < 0 else str(most)
+    return ["prlimit", f"--memlock={text}:{text}", "--"]
 
 
 def _means(group: NodeGroup) -> dict[str, Any]:

@@ -8,13 +8,15 @@ Documentation/ABI (class/infiniband, class/drm); what NVIDIA's driver shows belo
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/")
-NVIDIA = "nvidia"
+NVIDIA, FABRIC = "nvidia", "infiniband"
 _DRIVER = "proc/driver/nvidia"
 _VERSION = re.compile(r"^NVRM version:.*?\s(\d+(?:\.\d+)+)(?:\s|$)", re.MULTILINE)
+_MISCELLANEOUS = "misc"
 _LIBRARY_FOLDERS = {
     "x86_64": ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/local/nvidia/lib64", "usr/lib/wsl/lib"),
     "aarch64": ("usr/lib/aarch64-linux-gnu", "usr/lib64", "usr/local/nvidia/lib64"),
@@ -105,6 +107,27 @@ def _port(port: Path) -> str:
     name = f"{device.name} port {number}" if several else device.name
     state = _read(port / "state").partition(":")[2].strip().lower() or "state unknown"
     return f"{' '.join(filter(None, (name, _read(port / 'link_layer'), _read(port / 'rate'))))}, {state}"
+
+
+def driver_of(major: int, minor: int, root: Path = ROOT) -> str | None:
+    """The driver that a character device's numbers mean on this host; ``None``: it is not known.
+
+    Many numbers are handed out as drivers are loaded, so on another host they may mean another driver (proc(5):
+    /proc/devices, and /proc/misc for the drivers that share a major number).
+    """
+    characters = _read(root / "proc/devices").partition("Block devices:")[0]
+    driver = _numbered(characters, major)
+    return (_numbered(_read(root / "proc/misc"), minor) or driver) if driver == _MISCELLANEOUS else driver
+
+
+def _numbered(table: str, number: int) -> str | None:
+    """The name behind this number; its first one where it has several."""
+    for line in table.splitlines():
+        with suppress(ValueError):
+            first, name = line.split()
+            if int(first) == number:
+                return name
+    return None
 
 
 def _read(path: Path) -> str:

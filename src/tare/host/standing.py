@@ -83,6 +83,31 @@ def plain() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, files)
 
 
+@contextmanager
+def locking_memory() -> Iterator[None]:
+    """Let this process, and what it starts, lock as much memory as its rights allow: a fabric sends from locked memory.
+
+    Restored after.
+    """
+    before = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    lock_any_memory()
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, before)
+
+
+def lock_any_memory() -> int:
+    """The same for good; return the limit in bytes, soft and hard alike, -1 for none."""
+    most = resource.RLIM_INFINITY
+    try:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (most, most))
+    except (OSError, ValueError):  # an ordinary user may not raise the hard limit
+        most = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (most, most))
+    return most
+
+
 def _stand(wanted: Mapping[str, Any], priority: os.sched_param) -> None:
     """Set what can be set: an ordinary user may not rise, so everything that it starts stays as low."""
     with suppress(OSError, TypeError):

@@ -28,6 +28,7 @@ from tare.measure.context import Context
 from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
+from tare.measure.host_devices import given_on
 from tare.measure.hosts import common_subnet, connected, on_host, reach
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
@@ -48,6 +49,7 @@ from tare.measure.turns.together import WHOLE
 from tare.measure.unforeseen import rescue
 from tare.measure.usable import Wants, cannot_join, lacking_flags, skipped_environments
 from tare.measure.users import USER_LABEL, stranger, user_of, user_words
+from tare.nodes.given import Given, given
 from tare.nodes.provider import Provider
 from tare.plan.budget import BudgetPlan, fits
 from tare.plan.campaign import Campaign
@@ -112,6 +114,7 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
         held_host(request.campaign.name, audience),
         folder_lock(request.folder) as remark,
         connected(request.campaign.hosts),
+        devices.fit_limits(request.campaign.devices),
     ):
         if remark is not None:
             audience.says(remark)
@@ -152,6 +155,7 @@ def _ready(request: Request, campaign: Campaign, image: Image, audience: Audienc
     """Verify the image and probe all environments, including ones missing in an earlier session."""
     require_launches(campaign, image)
     require_launcher(campaign.mpi_launcher, user_of(campaign.user))
+    devices.require_devices(campaign, user_of(campaign.user))
     verify(image)
     if words := stranger(user_of(campaign.user)):
         audience.says(words)
@@ -327,8 +331,8 @@ def _skip_said(skipped: Skipped) -> str:
 def new_context(request: Request, campaign: Campaign, image: Image, audience: Audience) -> Context:
     """The data shared by all trials of this session, whatever was measured before."""
     user = user_of(campaign.user)
-    given = devices.given(campaign.devices, user)
     hosts = reach(campaign.hosts)
+    own = Given() if hosts else given(campaign.devices, user)
     context = Context(
         image_root=image.root,
         image_digest=image.digest,
@@ -338,15 +342,16 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         subnet=campaign.subnet or (common_subnet(hosts.values()) if hosts else None),
         mpi_launcher=campaign.mpi_launcher,
         providers=request.providers,
-        binds=(*map(parse_bind, campaign.binds), *given.binds),
-        devices=given.devices,
+        binds=(*map(parse_bind, campaign.binds), *own.binds),
+        devices=own.devices,
+        given=given_on(campaign.hosts, campaign.devices, user),
         exclude=campaign.exclude,
         tick=audience.tick,
         say=partial(audience.says, detail=True),
         user=user,
         seed=campaign.seed or 0,
     )
-    equal = {**expected_parity(context.session, campaign.limits.bounds), **devices.expected(given.devices)}
+    equal = {**expected_parity(context.session, campaign.limits.bounds), **devices.expected(own.devices)}
     return replace(context, expected=equal)
 
 
@@ -383,7 +388,10 @@ def _session(
             PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
-        hosts={name: own.described for name, own in context.hosts.items()},
+        hosts={
+            name: {**own.described, **devices.expected(context.given[name].devices)}
+            for name, own in context.hosts.items()
+        },
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,

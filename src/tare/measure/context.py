@@ -19,6 +19,7 @@ from tare.measure.placement import NodePlace, Places, places_of, places_over
 from tare.measure.turns.allotment import Allotment
 from tare.network import Between, plan_networks, plan_wire
 from tare.nodes.devices import Device
+from tare.nodes.given import Given
 from tare.nodes.provider import (
     BETWEEN_HOSTS,
     LINKED_NETWORKS,
@@ -78,6 +79,9 @@ class Context:
     """What starts the processes of an instance that spans hosts."""
     binds: tuple[Bind, ...] = ()
     devices: tuple[Device, ...] = ()
+    """Of this host, for its nodes."""
+    given: Mapping[str, Given] = field(default_factory=dict)
+    """Name of a host of the list → what its nodes have of it besides the ``binds`` of all."""
     exclude: Exclude = field(default_factory=Exclude)
     """The campaign's rules for excluding a trial."""
     lacking_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -144,6 +148,7 @@ class Context:
             for place in places
         ]
         networks = self._networks(trial, places, directories)
+        own = [self._given(place.host) for place in places]
         return [
             NodeSpec(
                 name=directory.name,
@@ -156,8 +161,8 @@ class Context:
                 memory_byte=place.memory_byte,
                 shm_byte=trial.limits.shm_byte,
                 cpu_quota=_quota(trial, len(places)),
-                binds=self.binds,
-                devices=self.devices,
+                binds=(*self.binds, *given.binds),
+                devices=given.devices,
                 network=network,
                 storage=trial.limits.storage,
                 bounds=_bounds(trial, len(places)),
@@ -165,10 +170,18 @@ class Context:
                 index=index,
                 user=self.user,
             )
-            for index, (directory, place, form, network) in enumerate(
-                zip(directories, places, forms, networks, strict=True)
+            for index, (directory, place, form, network, given) in enumerate(
+                zip(directories, places, forms, networks, own, strict=True)
             )
         ]
+
+    @property
+    def has_devices(self) -> bool:
+        """Whether nodes have devices, which work on while a program is frozen."""
+        return bool(self.devices) or any(given.devices for given in self.given.values())
+
+    def _given(self, host: str | None) -> Given:
+        return Given(devices=self.devices) if host is None else self.given.get(host, Given())
 
     def between(self) -> Between:
         """The network between the hosts of the campaign's list; ``NodeError`` when they have none in common."""

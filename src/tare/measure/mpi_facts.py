@@ -9,7 +9,8 @@ from tare.errors import HostError, NodeError
 from tare.host import process, slurm
 from tare.host.distribution import to_install
 from tare.measure.seats import Seat
-from tare.records import MpiLauncher
+from tare.records import DIFFERENT_PATHS, MpiLauncher
+from tare.workloads import mpi_verbs
 from tare.workloads.mpi_paths import paths, said
 
 LAUNCHER_FACT = "mpi launcher"
@@ -20,8 +21,13 @@ _OURS = "tare: the image's mpirun, let into every node"
 
 
 def path_facts(seat: Seat, stderr: str) -> Mapping[str, str]:
-    """The transport between each two hosts; empty where an instance spans none."""
-    return said(paths(stderr, seat.where, seat.networks)) if seat.where else {}
+    """The transport between each two hosts; empty where an instance spans none. Verbs are told of each host alone."""
+    if not seat.where:
+        return {}
+    parts, differ = mpi_verbs.paths(stderr)
+    if parts:
+        return {"mpi paths": "; ".join(parts)} | ({DIFFERENT_PATHS: differ} if differ else {})
+    return said(paths(stderr, seat.where, seat.networks))
 
 
 def launcher_facts(seat: Seat) -> Mapping[str, str]:

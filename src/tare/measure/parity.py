@@ -19,7 +19,7 @@ from tare.host.privileges import ordinary_user
 from tare.host.standing import resource_limits, standing
 from tare.measure.instances import Instance
 from tare.measure.stopwatch import Stopwatch
-from tare.nodes.devices import LABEL, seen_below
+from tare.nodes.devices import devices_shown
 from tare.nodes.provider import Node, Provider
 from tare.nodes.unprivileged.limits import command_limits
 from tare.records import ROOT, Bounds, Parity
@@ -97,18 +97,10 @@ def _parity(provider: Provider, node: Node, seen: Mapping[str, Any]) -> Parity:
     host, limits = _standing(confinement), _limits(confinement)
     if node.elsewhere is not None:
         return Parity(own={**own, **limits}, host=host)
-    host |= _path_of(node) | _devices_of(node)
+    host |= _path_of(node) | devices_shown(node.spec.devices, node.init_pid)
     if provider.own_limits:
         return Parity(own={**own, **limits}, host=host)
     return Parity(own=own, host={**host, **limits})
-
-
-def _devices_of(node: Node) -> dict[str, str]:
-    """The devices at the asked paths, as the host sees them below the node's root."""
-    if not node.spec.devices or node.init_pid is None:
-        return {}
-    seen = seen_below(node.spec.devices, Path(f"/proc/{node.init_pid}/root"))
-    return {} if seen is None else {LABEL: seen}
 
 
 def _texts_and_numbers(answer: Any) -> dict[str, Any]:

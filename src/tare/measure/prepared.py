@@ -12,7 +12,7 @@ from tare.measure.at_once import for_each
 from tare.measure.attempt import Measured
 from tare.measure.context import Arm, Context
 from tare.measure.counted import Watched, victims
-from tare.measure.devices import refuse_closed
+from tare.measure.devices import refuse_closed, require_given
 from tare.measure.hosts import work_times_s
 from tare.measure.idle_ranks import idle_ranks_fact
 from tare.measure.inspection import inspect, tested_clocks
@@ -131,6 +131,7 @@ def _inspect(
         measured.learn({**node.facts, **network.describe(node), **limits})
         measured.parity = measured.parity or parity
         require_equal(parity, context.expected, node.spec.technology)
+        require_given(node)
         require_user(parity, node)
         if group is not None:
             groups.append(group)

@@ -14,6 +14,7 @@ from tare.measure.context import Context, minimal_variables
 from tare.measure.placement import NodePlace
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.ways import Ways
+from tare.nodes.devices import are_fabric
 from tare.nodes.provider import WORK_DIRECTORY, Bind, Node, NodeNetwork, NodeSpec, Provider
 from tare.nodes.unprivileged.limits import command_limits
 from tare.records import Layout, MpiLauncher, NetworkKind, Trial
@@ -97,6 +98,7 @@ class Placed:
             oversubscribed=self.oversubscribed,
             lacking_flags=self.lacking_flags,
             storage=node.spec.storage,
+            verbs=are_fabric(self.nodes[0].spec.devices),
         )
 
 
@@ -182,7 +184,8 @@ def _launcher(
         if members[0].spec.network.wire
         else NodeNetwork(kind=kind, namespace=namespace),
         shared_work=members[0].spec.work,
-        binds=spec.binds if folder is None else (*spec.binds, Bind(path=folder, writable=True)),
+        binds=context.binds if folder is None else (*context.binds, Bind(path=folder, writable=True)),
+        devices=(),
         user=spec.user if folder is None else None,
     )
 
@@ -197,7 +200,7 @@ def _on_one_network(context: Context, launchers: list[NodeSpec]) -> list[NodeSpe
     return [replace(each, network=own if each is first else others) for each in launchers]
 
 
-def _clean(node: Node) -> list[str]:
+def clean(node: Node) -> list[str]:
     """The argv prefix for a command with the limits of measured ones and only the node's variables."""
     variables = {**minimal_variables(node.user), **node.variables}
     return [*_dropped(node), "env", "-i", *(f"{name}={value}" for name, value in variables.items())]
@@ -221,10 +224,10 @@ def _seat(
     folder: Path | None = None,
 ) -> Iterator[Seat]:
     if folder is None:
-        prefixes = {node.spec.name: [*placed.provider.prefix(node), *_clean(node)] for node in members}
+        prefixes = {node.spec.name: [*placed.provider.prefix(node), *clean(node)] for node in members}
         serving, seen = AgentServer(launcher.spec.work, prefixes, launcher.user), WORK_DIRECTORY
     else:
-        inside = {node.spec.name: _clean(node) for node in members}
+        inside = {node.spec.name: clean(node) for node in members}
         serving, seen = AgentServer(folder, site.ways(folder, inside, members, AgentServer.name)), str(folder)
     with serving as agent:
         span = Span(

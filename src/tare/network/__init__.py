@@ -7,7 +7,7 @@ from pathlib import Path
 from tare.errors import NodeError
 from tare.host import mounts, process
 from tare.host import network_namespace as namespace
-from tare.network import links, wire
+from tare.network import functions, links, wire
 from tare.network.addresses import (
     address_within,
     common_subnet,
@@ -45,6 +45,7 @@ __all__ = [
     "create",
     "describe",
     "facts_of",
+    "give_back",
     "launcher_namespace",
     "launcher_network",
     "meeting_place",
@@ -136,6 +137,11 @@ def adopt(node: Node) -> None:
         raise NodeError(f"{node.spec.name} has no first process whose network could be connected")
     namespace.hold(node.init_pid, network.namespace)
     _connect(node.spec)
+
+
+def give_back(spec: NodeSpec) -> None:
+    """Return what the host lent to the node, while its namespace is still held; harmless when nothing is."""
+    functions.give_back(spec, links.INTERFACE)
 
 
 def remove(spec: NodeSpec) -> None:

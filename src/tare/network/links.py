@@ -63,6 +63,7 @@ _REMEDIES = {
     NetworkKind.VETH: "`modprobe -a veth bridge`, or choose the network macvlan, host or default",
     NetworkKind.MACVLAN: "`modprobe -a veth macvlan`, or choose the network veth, host or default",
     NetworkKind.IPVLAN: "`modprobe -a veth ipvlan`, or choose the network veth, macvlan, host or default",
+    NetworkKind.SRIOV: "another function, or choose the network macvlan or host",
     NetworkKind.VXLAN: "`modprobe -a veth bridge vxlan`, or choose the network veth, macvlan or host",
 }
 

@@ -94,6 +94,13 @@ def attach(link: str, bridge: str) -> None:
     _request(_NEW_LINK, 0, message + number(_MASTER, socket.if_nametoindex(bridge)))
 
 
+def move_link(link: str, namespace: int, name: str) -> None:
+    """Move it to the namespace with this descriptor, under this name; it is down and without addresses then."""
+    message = _LINK_MESSAGE.pack(0, 0, socket.if_nametoindex(link), 0, 0)
+    message += number(_NAMESPACE, namespace) + attribute(_NAME, name.encode() + b"\0")
+    _request(_NEW_LINK, 0, message)
+
+
 def delete_link(link: str) -> None:
     _request(_DELETE_LINK, 0, _LINK_MESSAGE.pack(0, 0, socket.if_nametoindex(link), 0, 0))
 

@@ -4,7 +4,7 @@
 That interface keeps its address and all its traffic: it becomes the parent of further links, or carries VXLAN's UDP
 packets. Only an interface that is a bridge already gets ports. So no step can cut the connection over which Tare, or
 anybody else, has come. Each link is deleted by hand in the end: a parent that still has links of one kind takes none of
-another, and the kernel ends a namespace some time after its last user.
+another, and the kernel ends a namespace some time after its last user. A virtual function is moved back.
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tare.errors import NodeError
 from tare.host import network_namespace as namespace
-from tare.network import links
+from tare.network import functions, links
 from tare.network.interfaces import Interface, described, interface_within
 from tare.network.netlink import (
     Link,
@@ -64,7 +64,7 @@ def connect(spec: NodeSpec) -> None:
 
 
 def disconnect(spec: NodeSpec) -> None:
-    """Delete the links that ``connect`` made; harmless when they are gone."""
+    """Delete the links that ``connect`` made, but what was lent (``functions.give_back``); harmless when gone."""
     for path, link in ((spec.directory / "network", links.INTERFACE), (spec.directory / "switch", _UPLINK)):
         if path.exists():
             with suppress(
@@ -79,6 +79,8 @@ def path_of(network: NodeNetwork) -> str:
     interface = interface_within(network.wire.subnet)
     if network.kind is NetworkKind.VXLAN:
         return f"bridge, VXLAN in UDP over {interface.name}"
+    if network.kind is NetworkKind.SRIOV:
+        return f"virtual function of {interface.name}"
     if network.kind is not NetworkKind.VETH:
         return f"{network.kind} on {interface.name}"
     if interface.kind == _BRIDGE:
@@ -105,6 +107,8 @@ def _link(spec: NodeSpec, wire: Wire, interface: Interface, node: int) -> None:
     kind = spec.network.kind
     if kind is NetworkKind.VXLAN:
         _join_switch(spec, wire, interface, node)
+    elif kind is NetworkKind.SRIOV:
+        functions.lend(spec, interface.name, node, links.INTERFACE)
     elif kind is not NetworkKind.VETH:
         add_link(links.sharing(kind, links.INTERFACE, interface.index, node))
     elif interface.kind == _BRIDGE:

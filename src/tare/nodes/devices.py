@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.host.devices import NVIDIA, ROOT
+from tare.host.devices import FABRIC, NVIDIA, ROOT
 
 LABEL = "devices"
 """Of what a node has of the host's, among what must be equal in all arms."""
@@ -19,14 +19,16 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     NVIDIA: ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset"),
     "amd": ("kfd", "dri/renderD*"),
     "dri": ("dri/renderD*", "dri/card*"),
-    "infiniband": ("infiniband/*",),
+    FABRIC: ("infiniband/*",),
 }
 """Kind → patterns of its device nodes below /dev. The first must be there."""
+_FOLDERS = {"/dev/dri": "dri", "/dev/infiniband": FABRIC}
+"""A folder below /dev that stands for its kind, as users of clusters write it."""
 _ABSENT = {
     NVIDIA: "no GPU of NVIDIA's (/dev/nvidia0); with its driver loaded, nvidia-modprobe -u -c 0 makes the nodes",
     "amd": "no GPU of AMD's for computing (/dev/kfd)",
     "dri": "no graphics device (/dev/dri)",
-    "infiniband": "no fabric (/dev/infiniband)",
+    FABRIC: "no fabric (/dev/infiniband)",
 }
 _REFUSED = frozenset(
     (
@@ -37,6 +39,8 @@ _REFUSED = frozenset(
 """Below /dev: what every node has of its own, and the host's memory and console."""
 _PLAIN_PATH = re.compile(r"/dev(/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 """Without what some technology would take apart: colons, commas, blanks."""
+_LAST_MAJOR, _LAST_MINOR = (1 << 12) - 1, (1 << 20) - 1
+"""The kernel's MINORBITS (include/linux/kdev_t.h); a major number has the other 12 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,8 @@ Status = Callable[[Path], os.stat_result]
 
 
 def check_asked(asked: str) -> str:
-    """A kind, or the path of a device; the ``ValueError`` says what is wrong with it."""
+    """A kind, which its folder also stands for, or the path of a device; the ``ValueError`` says what is wrong."""
+    asked = _FOLDERS.get(asked.rstrip("/"), asked)
     if asked in KINDS:
         return asked
     if not asked.startswith("/"):
@@ -69,7 +74,8 @@ def find_devices(asked: str, root: Path = ROOT, status: Status = Path.stat) -> t
 
     ``ValueError`` if there are none here, and as ``check_asked``.
     """
-    if check_asked(asked) not in KINDS:
+    asked = check_asked(asked)
+    if asked not in KINDS:
         return (_device(root / asked.lstrip("/"), root, status),)
     patterns = KINDS[asked]
     paths = {path for pattern in patterns for path in (root / "dev").glob(pattern)}
@@ -92,6 +98,25 @@ def _device(path: Path, root: Path, status: Status) -> Device:
     return Device(path=shown, major=os.major(seen.st_rdev), minor=os.minor(seen.st_rdev))
 
 
+def is_possible(device: Device) -> bool:
+    """Whether it is one that a node could get; its record, or another host, says so."""
+    try:
+        asked = check_asked(str(device.path))
+    except ValueError:
+        return False
+    return asked not in KINDS and 0 <= device.major <= _LAST_MAJOR and 0 <= device.minor <= _LAST_MINOR
+
+
+def are_fabric(devices: Iterable[Device]) -> bool:
+    """Whether verbs of InfiniBand or RoCE are among them, by which MPI can send, and which lock memory."""
+    return asks_fabric(str(device.path) for device in devices)
+
+
+def asks_fabric(asked: Iterable[str]) -> bool:
+    """The same of what a campaign asks for."""
+    return any(each == FABRIC or each.startswith("/dev/infiniband/") for each in asked)
+
+
 def said(devices: Iterable[Device]) -> str:
     """The devices in words, such as "/dev/fuse 10:229"."""
     return ", ".join(f"{device.path} {device.major}:{device.minor}" for device in devices)
@@ -111,6 +136,15 @@ def seen_below(devices: Iterable[Device], root: Path) -> str | None:
             numbers = f"{os.major(seen.st_rdev)}:{os.minor(seen.st_rdev)}"
             words.append(f"{device.path} {numbers if stat.S_ISCHR(seen.st_mode) else 'no device'}")
     return ", ".join(words)
+
+
+def devices_shown(devices: Iterable[Device], init_pid: int | None) -> dict[str, str]:
+    """What the node with this first process has at their paths; empty if none are asked, or it cannot be seen."""
+    own = tuple(devices)
+    if not own or init_pid is None:
+        return {}
+    seen = seen_below(own, Path(f"/proc/{init_pid}/root"))
+    return {} if seen is None else {LABEL: seen}
 
 
 def closed_to(device: Device, uid: int, gid: int, status: Status = Path.stat) -> str | None:

@@ -22,10 +22,10 @@ TOOLS_DIRECTORY = "/opt/tare/bin"
 """Where every image holds Tare's own programs."""
 
 
-LINKED_NETWORKS = frozenset({NetworkKind.VETH, NetworkKind.MACVLAN, NetworkKind.IPVLAN, NetworkKind.VXLAN})
-"""Networks in which a node has a link, and a route, of its own."""
-BETWEEN_HOSTS = frozenset({NetworkKind.VXLAN})
+BETWEEN_HOSTS = frozenset({NetworkKind.VXLAN, NetworkKind.SRIOV})
 """Networks that need a list of hosts."""
+LINKED_NETWORKS = frozenset({NetworkKind.VETH, NetworkKind.MACVLAN, NetworkKind.IPVLAN}) | BETWEEN_HOSTS
+"""Networks in which a node has a link, and a route, of its own."""
 MADE_NETWORKS = LINKED_NETWORKS | {NetworkKind.NONE}
 """Networks that Tare makes in a namespace: a technology that joins an existing namespace supports all of these."""
 

@@ -18,7 +18,7 @@ from tare.host.own_files import open_own
 from tare.host.paths import nodes_directory
 from tare.host.trust import distrust, made
 from tare.nodes.codec import decode, encode
-from tare.nodes.devices import Device, check_asked
+from tare.nodes.devices import is_possible
 from tare.nodes.provider import NodeSpec
 
 RECORD = "node.json"
@@ -26,8 +26,6 @@ LONGEST_RECORD_BYTE = 1 << 20
 _NAME = re.compile(r"tare-[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 _MOST_PROCESSORS = 1 << 16
 _MOST_BYTE = 1 << 60
-_LAST_MINOR = (1 << 20) - 1
-"""The kernel's MINORMASK (include/linux/kdev_t.h)."""
 
 
 def write_down(spec: NodeSpec) -> None:
@@ -120,21 +118,9 @@ def _problems(spec: NodeSpec, technologies: Container[str]) -> Iterator[bool]:
     nodes = spec.directory.parent
     inside = (spec.network.namespace, spec.network.switch, spec.shared_work)
     yield not all(path is None or _is_inside(path, nodes) for path in inside)
-    yield any(map(_is_no_device, spec.devices))
+    yield not all(map(is_possible, spec.devices))
     outside = (spec.image_root, *(bound.path for bound in spec.binds))
     yield not all(path.is_absolute() and "\0" not in str(path) for path in outside)
-
-
-def _is_no_device(device: Device) -> bool:
-    try:
-        check_asked(str(device.path))
-    except ValueError:
-        return True
-    return not (
-        device.path.is_absolute()
-        and 0 <= device.major < _MOST_PROCESSORS
-        and 0 <= device.minor <= _LAST_MINOR
-    )
 
 
 def _is_inside(path: Path, nodes: Path) -> bool:

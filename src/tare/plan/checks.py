@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tare.errors import TareError
+from tare.nodes.devices import find_devices
 from tare.nodes.provider import BETWEEN_HOSTS, Provider
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.factors import least_memory_byte
@@ -60,9 +61,7 @@ def whole_problems(
     problems += _unconnected(campaign, providers, places)
     problems += _without_devices(campaign, providers, places)
     problems += sharing_problems(campaign)
-    if campaign.hosts and campaign.devices:
-        text = "are of this host, and the nodes are on hosts of a list; leave them out"
-        problems.append(Problem(("devices",), text))
+    problems += _absent_devices(campaign)
     problems += _unlike_places(campaign)
     problems += _few_blocks(campaign)
     return (
@@ -160,6 +159,15 @@ def _without_devices(
         if why := providers[environment.technology].refuse_devices(environment.options):
             text = f"{environment.name} cannot have {', '.join(campaign.devices)}: {why}"
             yield Problem(("environment", places["environment", environment.name]), text)
+
+
+def _absent_devices(campaign: Campaign) -> Iterator[Problem]:
+    """Find devices that this host has not; other hosts are asked by whoever reaches them."""
+    for asked in () if campaign.hosts else campaign.devices:
+        try:
+            find_devices(asked)
+        except ValueError as error:
+            yield Problem(("devices",), str(error))
 
 
 def _unfit_workloads(

@@ -164,7 +164,7 @@ def network_problems(environment: Environment, path: Path, provider: Provider) -
     if kind is not None and (missing := missing_network(provider, kind)):
         return [Problem((*path, "network"), missing)]
     if environment.rto_min_s is not None and kind not in {None, *LINKED_NETWORKS}:
-        text = f"needs a route of the node's own: network = veth, macvlan, ipvlan or vxlan, not {kind}"
+        text = f"needs a route of the node's own: network = veth, macvlan, ipvlan, vxlan or sriov, not {kind}"
         return [Problem((*path, "rto_min"), text)]
     return []
 

@@ -100,7 +100,7 @@ def short_timeout(subject: KnobSubject) -> Turned | str:
     joined = NetworkKind.VETH if subject.layout.hosts == 1 < subject.layout.nodes else NetworkKind.NONE
     kind = environment.network or joined
     if kind not in LINKED_NETWORKS:
-        return "it needs a route of the node's own: network veth, macvlan, ipvlan or vxlan"
+        return "it needs a route of the node's own: network veth, macvlan, ipvlan, vxlan or sriov"
     if environment.rto_min_s is not None and environment.rto_min_s <= _QUICK_RTO_S:
         return f"the least retransmission timeout is {1000 * environment.rto_min_s:g} ms already"
     before_ms = 200 if environment.rto_min_s is None else 1000 * environment.rto_min_s

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from tare.nodes.devices import find_devices
+from tare.nodes.devices import check_asked, find_devices
 from tare.nodes.provider import WORK_DIRECTORY, Bind
 from tare.plan.problems import shown
 from tare.units import parse_duration_s
@@ -39,9 +39,14 @@ def normal_bind(text: str) -> str:
 
 
 def normal_device(text: str) -> str:
-    """A kind of device, or a device's path; the ``ValueError`` says what is wrong, or that this host has none."""
+    """A kind of device, or a device's path; the ``ValueError`` says what is wrong with it."""
+    return check_asked(text)
+
+
+def device_here(text: str) -> str:
+    """The same; the ``ValueError`` also says that this host has none."""
     find_devices(text)
-    return text
+    return normal_device(text)
 
 
 def parse_bind(kept: str) -> Bind:

@@ -53,6 +53,8 @@ class NetworkKind(StrEnum):
     """As ``MACVLAN``, but all the links have the parent's hardware address."""
     VXLAN = "vxlan"
     """Between hosts alone: a bridge on each, and their frames in UDP packets between the hosts' own addresses."""
+    SRIOV = "sriov"
+    """Between hosts alone: a virtual function of the host's interface, lent to the node."""
     HOST = "host"
     """The host's own network, shared."""
     DEFAULT = "default"

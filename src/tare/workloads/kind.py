@@ -89,6 +89,8 @@ class Shape:
     """Environment of the campaign → the host's CPU flags that its nodes lack and programs must not use."""
     storage: Storage = Storage.DISK
     """What lies below everything that its nodes write."""
+    verbs: bool = False
+    """Whether its nodes have the verbs of InfiniBand or RoCE, by which MPI then sends between them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tare.errors import InputError
-from tare.workloads import mpi_site
+from tare.workloads import mpi_site, mpi_verbs
 from tare.workloads.kind import Shape, Span
 from tare.workloads.mpi_paths import TRANSPORTS
 
@@ -79,10 +79,11 @@ def launch(
     passed to processes in other nodes too; ``exported`` are set only in the processes, not in mpirun.
     """
     if shape.span is not None and shape.span.site is not None:
-        words = {**(variables or {}), **(exported or {})}
+        words = {**(variables or {}), **(exported or {}), **_verbs(shape, single_copy)}
         site = mpi_site.launch(shape, shape.span, shape.span.site, _settings(shape, single_copy), words)
         return (*site, *pinned(shape))
-    exports = [part for pair in (exported or {}).items() for part in ("-x", "=".join(pair))]
+    stated = {**(exported or {}), **_verbs(shape, single_copy)}
+    exports = [part for pair in stated.items() for part in ("-x", "=".join(pair))]
     count = ("-np", str(shape.processors // shape.threads))
     return (*_mpirun(shape, single_copy, variables or {}), *exports, *count, *pinned(shape))
 
@@ -108,11 +109,13 @@ def launch_each(
     """Return the argv of one job whose processes each run one of the programs, in order."""
     if shape.span is not None and shape.span.site is not None:
         settings = _settings(shape, "natural")
-        site = mpi_site.launch(shape, shape.span, shape.span.site, settings, variables or {})
+        words = {**(variables or {}), **_verbs(shape, "natural")}
+        site = mpi_site.launch(shape, shape.span, shape.span.site, settings, words)
         return (*site, *pinned(shape), *mpi_site.each_in_turn(tuple(programs)))
+    exports = [part for pair in _verbs(shape, "natural").items() for part in ("-x", "=".join(pair))]
     parts: list[str] = []
     for program in programs:
-        parts += [*([":"] if parts else []), "-np", "1", *pinned(shape), *program]
+        parts += [*([":"] if parts else []), *exports, "-np", "1", *pinned(shape), *program]
     return (*_mpirun(shape, "natural", variables or {}), *parts)
 
 
@@ -139,13 +142,17 @@ def _mpirun(shape: Shape, single_copy: SingleCopy, variables: Mapping[str, str])
     return argv + [word for pair in _messages(shape, single_copy).items() for word in _mca(*pair)]
 
 
+def _verbs(shape: Shape, single_copy: SingleCopy) -> Mapping[str, str]:
+    """Variables of the processes where they send by verbs."""
+    return mpi_verbs.variables(single_copy) if shape.verbs else {}
+
+
 def _messages(shape: Shape, single_copy: SingleCopy) -> dict[str, str]:
     """Settings of the processes, whoever starts them."""
-    settings = {
-        "pml": "ob1",
-        "btl_base_verbose": "10",
-        "mpi_yield_when_idle": str(int(shape.oversubscribed)),
-    }
+    waiting = {"mpi_yield_when_idle": str(int(shape.oversubscribed))}
+    if shape.verbs:
+        return {**mpi_verbs.SETTINGS, **waiting}
+    settings = {"pml": "ob1", "btl_base_verbose": "10", **waiting}
     if single_copy != "natural":
         settings["btl_vader_single_copy_mechanism"] = single_copy
     return settings
@@ -201,6 +208,7 @@ def transports(stderr: str) -> str | None:
     names = dict.fromkeys(TRANSPORTS.get(name, name) for name in _SENDING.findall(stderr) if name != "self")
     addresses = ", ".join(sorted({_shown(address) for address in _CONNECTED.findall(stderr)}))
     carriers = [f"{name} ({addresses})" if name == "TCP" and addresses else name for name in sorted(names)]
+    carriers += mpi_verbs.carriers(stderr)
     return "; ".join(carriers) or None
 
 
@@ -211,6 +219,8 @@ def _shown(address: str) -> str:
 
 def last_words(stderr: str) -> str:
     """Return the last line of a program or a daemon, else the first line of mpirun's boxed explanation."""
+    if (why := mpi_verbs.obstacle(stderr)) is not None:
+        return why
     lines = [line.strip() for line in without_chatter(stderr).splitlines()]
     edges = [number for number, line in enumerate(lines) if line and set(line) == {"-"}]
     boxed = {
@@ -228,4 +238,4 @@ def without_chatter(stderr: str) -> str:
 
     mpirun and the daemon that it has just started both give the daemon a process group; the later one complains.
     """
-    return _CHATTER.sub("", stderr)
+    return _CHATTER.sub("", mpi_verbs.without_chatter(stderr))

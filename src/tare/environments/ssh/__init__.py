@@ -69,7 +69,8 @@ class Ssh(Provider):
     networks = frozenset({NetworkKind.NONE, NetworkKind.HOST, NetworkKind.DEFAULT})
     """Without a list of hosts; with one its nodes have those of the technology there."""
     own_kernel = True
-    device_refusal = "tare knows the devices of this host only"
+    device_refusal = None
+    """They are each host's own (``tare.measure.host_devices``), and the technology there takes them or not."""
     starts_at_once = True
     makes_namespace = True
     """On the other host: nothing of it is made here."""

@@ -67,7 +67,7 @@ def _unfit(context: Context, trials: Sequence[Trial]) -> str | None:
     program = trials[0].program
     own = [trial for trial in trials if trial.program == program]
     if trials[0].workload.way is Way.FREEZER:
-        if context.devices:
+        if context.has_devices:
             return _WORKS_ON
         return unfit(own, context.peak_byte.get(program))
     answers_only = any(piece.fixed for piece in pieces_of(trials[0].workload))
