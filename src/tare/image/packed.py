@@ -6,6 +6,8 @@ from pathlib import Path
 
 from tare.host.trees import entries_below
 
+TOKEN_BYTE = 32
+"""Random bytes, which allow one transfer from host to host."""
 _KEPT = ("--numeric-owner", "--xattrs")
 _MOST_BESIDE_BYTE = 1 << 13
 """What a file takes beside its content: headers, a long name, extended attributes, padding."""

@@ -28,6 +28,7 @@ class _AnyHostTable(StrictTable):
     state: str | None = Field(default=None, pattern="^/")
     python: str = Field(default="python3", min_length=1)
     become: list[str] = Field(default_factory=list)
+    passes_image_on: bool = True
 
 
 class HostTable(_AnyHostTable):
@@ -97,6 +98,7 @@ def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[Nam
             state=table.state,
             python=table.python,
             become=tuple(table.become),
+            passes_image_on=table.passes_image_on,
         )
         for number in range(srun.node_count() or table.nodes or _most_hosts(data))
     ]
@@ -121,6 +123,7 @@ def _host(table: HostTable) -> NamedHost:
         state=table.state,
         python=table.python,
         become=tuple(table.become),
+        passes_image_on=table.passes_image_on,
     )
 
 

@@ -31,6 +31,8 @@ class NamedHost:
     """The prefix that makes a command there run as root."""
     slurm: int | None = None
     """Its number among the nodes of the Slurm allocation, from 0; ``None``: the campaign itself names the host."""
+    passes_image_on: bool = True
+    """Whether it may send the image to other hosts of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
