@@ -14,8 +14,8 @@ import pytest
 from tare.errors import NodeError
 from tare.far import passing
 from tare.far.passing import Offer, Patience, take
+from tare.host.packed import most_byte
 from tare.image.digest import list_tree
-from tare.image.packed import most_byte
 
 LOOPBACK = "127.0.0.0/8"
 HERE = "127.0.0.1"

@@ -23,8 +23,8 @@ from typing import IO
 
 from tare import network
 from tare.errors import NodeError
+from tare.host.packed import TOKEN_BYTE, most_byte, pack_argv, unpack_argv
 from tare.host.process import tool_environment
-from tare.image.packed import TOKEN_BYTE, most_byte, pack_argv, unpack_argv
 
 _BEGIN_LIMIT_S = 15.0
 """Until the right one has connected, on either side."""
@@ -99,7 +99,7 @@ def take(
 ) -> None:
     """Unpack into the empty folder what the other host has at that address and port.
 
-    ``NodeError`` or ``OSError`` when it does not come, stands still, or is more than ``most`` (``image.packed``).
+    ``NodeError`` or ``OSError`` when it does not come, stands still, or is more than ``most`` (``host.packed``).
     """
     if ipaddress.IPv4Address(source[0]) not in ipaddress.IPv4Network(subnet):
         raise NodeError(f"{source[0]} is not in {subnet}, in which the hosts pass the image on")

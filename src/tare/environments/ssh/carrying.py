@@ -19,9 +19,9 @@ from tare.environments.ssh.connection import Far, failed, variables
 from tare.environments.ssh.shared import opened
 from tare.environments.ssh.spreading import Holder, Spread, current
 from tare.errors import NodeError
+from tare.host.packed import TOKEN_BYTE, most_byte, pack_argv, unpack_argv
 from tare.host.privileges import ordinary_user
 from tare.host.process import tool_environment
-from tare.image.packed import TOKEN_BYTE, most_byte, pack_argv, unpack_argv
 
 _CHECK_LIMIT_S = 900.0
 _CARRY_LIMIT_S = 4 * 3600.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image's root as tar packs and unpacks it on its way to another host (tar(1)): owners, modes, links, attributes."""
+"""A folder as tar packs and unpacks it on its way to another host, with owners, modes, links, attributes (tar(1))."""
 
 import stat
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 from tare.host.trees import entries_below
 
 TOKEN_BYTE = 32
-"""Random bytes, which allow one transfer from host to host."""
+"""Random bytes that allow one transfer from host to host."""
 _KEPT = ("--numeric-owner", "--xattrs")
 _MOST_BESIDE_BYTE = 1 << 13
 """What a file takes beside its content: headers, a long name, extended attributes, padding."""
@@ -24,7 +24,7 @@ def unpack_argv(into: str) -> list[str]:
 
 
 def most_byte(root: Path) -> int:
-    """More than the root's archive can have; the same for the same root, wherever it is."""
+    """More than the folder's archive can have; the same for the same content, wherever it is."""
     statuses = [entry.stat(follow_symlinks=False) for entry in entries_below(root)]
     content_byte = sum(status.st_size for status in statuses if stat.S_ISREG(status.st_mode))
     return content_byte + _MOST_BESIDE_BYTE * (len(statuses) + 2)
