@@ -10,10 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from tests.hostile.mutation import Mutator
 
 from tare.errors import NodeError
 from tare.far import passing
-from tare.far.passing import Offer, Patience, take
+from tare.far.passing import Offer, Patience, take, unpack
 from tare.host.packed import most_byte
 from tare.image.digest import list_tree
 
@@ -198,3 +199,28 @@ def test_nobody_who_comes_is_waited_for_but_a_while(
     offer = Offer(root, LOOPBACK)
     with pytest.raises(NodeError, match="nothing came or went"):
         offer.pass_on(TOKEN, HERE, patience)
+
+
+def test_whatever_comes_in_place_of_an_image_changes_nothing_outside_of_its_folder(
+    root: Path, tmp_path: Path, patience: Patience
+) -> None:
+    (root / "deep" / "er" / "large").unlink()
+    (root / "up").symlink_to("../outside")
+    mutator = Mutator("image", [archive(root)], seed=1)
+    for number in range(20):
+        into = tmp_path / f"into-{number}"
+        into.mkdir()
+        ours, theirs = socket.socketpair()
+        with ours, ThreadPoolExecutor(1) as pool:
+            sent = pool.submit(send_all, theirs, mutator.input(number))
+            with suppress(NodeError):
+                unpack(ours, into, 1 << 20, patience)
+            ours.close()
+            sent.result(20)
+    expected = {"root", *(f"into-{number}" for number in range(20))}
+    assert {path.name for path in tmp_path.iterdir()} == expected
+
+
+def send_all(connection: socket.socket, content: bytes) -> None:
+    with connection, suppress(ConnectionError):
+        connection.sendall(content)

@@ -72,7 +72,7 @@ class Offer:
         try:
             with self._accepted(to, patience) as receiver:
                 self.close()
-                _require_token(receiver, token, patience)
+                require_token(receiver, token, patience)
                 with _tar(pack_argv(self._root), stdout=subprocess.PIPE) as tar:
                     assert tar.stdout is not None  # noqa: S101 - it was requested as a pipe
                     _copy(tar.stdout.fileno(), receiver.fileno(), patience)
@@ -104,12 +104,15 @@ def take(
     if ipaddress.IPv4Address(source[0]) not in ipaddress.IPv4Network(subnet):
         raise NodeError(f"{source[0]} is not in {subnet}, in which the hosts pass the image on")
     own = (network.address_within(subnet), 0)
-    with (
-        socket.create_connection(source, timeout=_BEGIN_LIMIT_S, source_address=own) as connection,
-        _tar(unpack_argv(str(into)), stdin=subprocess.PIPE) as tar,
-    ):
-        assert tar.stdin is not None  # noqa: S101 - it was requested as a pipe
+    with socket.create_connection(source, timeout=_BEGIN_LIMIT_S, source_address=own) as connection:
         connection.sendall(token)
+        unpack(connection, into, most, patience)
+
+
+def unpack(connection: socket.socket, into: Path, most: int, patience: Patience) -> None:
+    """As ``take``, what comes by this connection."""
+    with _tar(unpack_argv(str(into)), stdin=subprocess.PIPE) as tar:
+        assert tar.stdin is not None  # noqa: S101 - it was requested as a pipe
         with suppress(BrokenPipeError):  # tar has ended, and says why
             _copy(connection.fileno(), tar.stdin.fileno(), patience, most)
         tar.stdin.close()
@@ -117,7 +120,8 @@ def take(
         raise NodeError("what came is larger than the image")
 
 
-def _require_token(connection: socket.socket, token: bytes, patience: Patience) -> None:
+def require_token(connection: socket.socket, token: bytes, patience: Patience) -> None:
+    """``NodeError`` unless whoever connected says it, and nothing else."""
     deadline, said = time.monotonic() + _BEGIN_LIMIT_S, b""
     while len(said) < TOKEN_BYTE:
         patience.wait(connection.fileno(), select.POLLIN, deadline - time.monotonic())
