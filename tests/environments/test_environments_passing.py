@@ -3,6 +3,7 @@
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,6 +134,17 @@ def test_a_host_cannot_send_another_one_anywhere_else(address: str, port: int) -
     holder = Holder(Far(host="h0"), "h0", 1)
     with pytest.raises(NodeError, match="h0 offers the image at"):
         carrying._refuse_odd({"address": address, "port": port}, LOOPBACK, holder)
+
+
+def test_an_offer_ends_with_the_connection(hosts: list[Far], image: tuple[Path, str]) -> None:
+    """As it does when the runner is killed."""
+    carry_to(hosts[:1], image)
+    with Channel(hosts[0]) as channel:
+        words = {"digest": image[1], "subnet": LOOPBACK}
+        offered = channel.ask("offer image", node="image", **words).told(carrying._Offered)
+        channel.say("pass image on", node="image", token="00" * 32, to="127.0.0.1")
+    with socket.socket() as asked:
+        assert asked.connect_ex((offered["address"], offered["port"])) != 0
 
 
 def test_without_a_subnet_every_host_gets_it_from_here(hosts: list[Far], image: tuple[Path, str]) -> None:
