@@ -27,6 +27,10 @@ def nothing() -> None:
     """Came whole."""
 
 
+def nothing_from(_source: Holder) -> None:
+    """Came whole."""
+
+
 def refused(_source: Holder) -> None:
     raise NodeError("connection refused")
 
@@ -74,6 +78,18 @@ def test_a_host_that_has_the_image_already_is_the_one_that_sends() -> None:
     spread.bring(hosts[1], "10.0.0.2", pytest.fail, lambda source: taken.append(source.name))
     assert taken == ["h0"]
     assert set(spread.carried) == {"h1"}
+
+
+def test_who_lacks_the_image_waits_for_those_who_still_look_whether_they_have_it() -> None:
+    hosts = fars(2)
+    spread = spread_over(hosts)
+    with ThreadPoolExecutor(1) as pool:
+        with spread.looking():
+            lacking = pool.submit(spread.bring, hosts[1], "10.0.0.2", pytest.fail, nothing_from)
+            assert spread.carried == {}
+            spread.is_there(hosts[0], "10.0.0.1")
+        lacking.result(20)
+    assert spread.carried["h1"].source == "h0"
 
 
 @pytest.mark.parametrize("address", [None, "10.0.0.2"])

@@ -67,15 +67,17 @@ def carried_said(spread: Spread) -> Iterator[str]:
     """How many hosts got it from whom and how long it took, and what failed; nothing where all had it."""
     ways = spread.carried.values()
     passed = [way for way in ways if way.source is not None]
-    parts = [f"from here to {_hosts(len(ways) - len(passed))}"] if len(passed) < len(ways) else []
+    parts = [f"from here to {_counted(len(ways) - len(passed), 'host')}"] if len(passed) < len(ways) else []
     if passed:
         most = max(way.transfers for way in passed)
-        parts.append(f"from host to host to {_hosts(len(passed))} (at most {most} transfers in a row)")
+        parts.append(
+            f"from host to host to {_counted(len(passed), 'host')}, {_counted(most, 'transfer')} in a row,"
+        )
     if parts:
         last = format_duration(max(way.wall_s for way in ways))
         yield f"the image went {' and '.join(parts)} in {last}"
     yield from spread.remarks
 
 
-def _hosts(count: int) -> str:
-    return f"{count} {'host' if count == 1 else 'hosts'}"
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -47,10 +47,11 @@ class _Offered(TypedDict):
 def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> None:
     """Have the image there; ``NodeError`` if it cannot be sent, or arrives changed."""
     spread = current(far, image_digest)
-    way = _Way(far, channel, image_root, image_digest, spread)
-    if way.into is None:
-        spread.is_there(far, way.address)
-    else:
+    with spread.looking():
+        way = _Way(far, channel, image_root, image_digest, spread)
+        if way.into is None:
+            spread.is_there(far, way.address)
+    if way.into is not None:
         spread.bring(far, way.address, way.from_here, way.from_host)
 
 

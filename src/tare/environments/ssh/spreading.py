@@ -53,6 +53,7 @@ class Spread:
         self._free: list[Holder] = []
         self._known: set[Far] = set()
         self._coming = 0
+        """How many hosts get it now, or look whether they have it."""
         self._failures = 0
         self._is_over = False
         self._endings: list[Callable[[], None]] = []
@@ -60,6 +61,16 @@ class Spread:
     def concerns(self, far: Far, digest: str) -> bool:
         """Whether this is the image, and the host is of the list."""
         return digest == self.digest and far.way in self._names
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """While a host looks whether it has the image: those that lack it wait, as this one may pass it on."""
+        with self._changed:
+            self._coming += 1
+        try:
+            yield
+        finally:
+            self._comes_no_more()
 
     def is_there(self, far: Far, address: str | None) -> None:
         """The host at this address of the subnet, if it has one there, has the image already."""
@@ -87,9 +98,7 @@ class Spread:
                 from_here()
             self._arrived(far, address, source, time.monotonic() - begun_s)
         finally:
-            with self._changed:
-                self._coming -= 1
-                self._changed.notify_all()
+            self._comes_no_more()
 
     @contextmanager
     def ended_by(self, ending: Callable[[], None]) -> Iterator[None]:
@@ -125,6 +134,11 @@ class Spread:
             source = min(self._free, key=lambda holder: holder.transfers)
             self._free.remove(source)
             return source
+
+    def _comes_no_more(self) -> None:
+        with self._changed:
+            self._coming -= 1
+            self._changed.notify_all()
 
     def _is_worth_waiting(self, address: str | None) -> bool:
         return self._can_pass(address) and not self._free and self._coming > 0 and not self._is_over
