@@ -4,6 +4,7 @@
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -155,12 +156,17 @@ def test_at_the_end_of_a_run_whoever_waits_or_transfers_ends() -> None:
             raise NodeError("ended")
 
     with ThreadPoolExecutor(2) as pool:
-        with spreading(spread):
+        with suppress(KeyboardInterrupt), spreading(spread):
             assert current(hosts[0], DIGEST) is spread
             results = [pool.submit(spread.bring, far, "10.0.0.1", transfer, refused) for far in hosts]
             assert begun.wait(20)
+            raise KeyboardInterrupt
         for result in results:
             with pytest.raises(NodeError, match=r"ended|the run ends"):
                 result.result(20)
-    assert current(hosts[0], DIGEST) is not spread
     assert spread.carried == {}
+    with pytest.raises(NodeError, match="the run ends"), current(hosts[0], DIGEST).looking():
+        pytest.fail("the next environment's image is on its way")
+    with spreading(spread_over(hosts)):
+        assert current(hosts[0], DIGEST) is not spread
+    assert not current(hosts[0], DIGEST).concerns(hosts[0], DIGEST)  # each host by itself

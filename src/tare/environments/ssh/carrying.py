@@ -69,7 +69,7 @@ class _Way:
     def from_here(self) -> None:
         if self.into is not None:
             with _sending:
-                _send(self._far, self._root, self.into)
+                _send(self._far, self._root, self.into, self._spread)
             self._finish()
 
     def from_host(self, source: Holder) -> None:
@@ -172,13 +172,16 @@ def _most_byte(root: Path) -> int:
     return most_byte(root)
 
 
-def _send(far: Far, image_root: Path, into: str) -> None:
+def _send(far: Far, image_root: Path, into: str, spread: Spread) -> None:
     """From tar here to tar there."""
     pack, unpack = pack_argv(image_root), far.command(*unpack_argv(into))
     environment = {**tool_environment(), **variables()}
     with tempfile.TemporaryFile() as said:
         # Leaving the inner block closes our end of the pipe, so that a tar without a reader ends too.
-        with subprocess.Popen(pack, stdout=subprocess.PIPE, stderr=said, env=environment) as packer:
+        with (
+            subprocess.Popen(pack, stdout=subprocess.PIPE, stderr=said, env=environment) as packer,
+            spread.ended_by(packer.kill),
+        ):
             code = _unpack([*far.ssh(), unpack], packer, said, environment)
         if code != 0 or packer.returncode != 0:
             said.seek(0)

@@ -66,6 +66,7 @@ class Spread:
     def looking(self) -> Iterator[None]:
         """While a host looks whether it has the image: those that lack it wait, as this one may pass it on."""
         with self._changed:
+            self._require_wanted()
             self._coming += 1
         try:
             yield
@@ -186,16 +187,20 @@ class Spread:
 
 
 _now: list[Spread] = []
+"""The one of this run, if any."""
 
 
 @contextmanager
 def spreading(spread: Spread) -> Iterator[None]:
-    """Have its hosts get the image by it within this context; at its end nothing of it goes on."""
-    _now.append(spread)
+    """Have its hosts get the image by it within this context; at its end nothing of it goes on.
+
+    If the run is interrupted, threads may still come for its hosts, and get nothing.
+    """
+    _now[:] = [spread]
     try:
         yield
-    finally:
         _now.remove(spread)
+    finally:
         spread.end()
 
 
