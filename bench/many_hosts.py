@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What many hosts cost the runner: 1, 4, 16 and 64 simulated ones with 8 nodes each, all on this host.
 
-    python -m bench.many_hosts [--hosts 1 4 16 64] [--nodes 8] [--rounds 3] [--json]        (with the programs built)
+    python -m bench.many_hosts [--hosts 1 4 16 64] [--nodes 8] [--rounds 3] [--image 1] [--json]  (after a build)
 
 A simulated host is Tare's agent without ssh, with a state folder of its own; a node is of the fake environment, which
 starts nothing. So the times of connecting, starting and stopping are what the far sides of all hosts together take on
@@ -9,6 +9,9 @@ this one; the runner's CPU time (its own process, user and system) is what this 
 faster than n log n. ``exponent`` is the slope of log(CPU) over log(hosts), beside that of n log n at the same sizes.
 Each figure is the least of all rounds. All files are in memory: real hosts do not wait for each other in one file
 system. Ends with 1 if a phase of more than 50 ms grows faster.
+
+The hosts pass the image on to each other over the loopback. ``transfers``: how many there were in a row until the last
+host had it, beside the 1 + log2(hosts) of a perfect tree; here the hosts share two processors, so that some are late.
 """
 
 import argparse
@@ -31,15 +34,17 @@ from tare.image.digest import digest, list_tree
 from tare.measure.at_once import at_once
 from tare.measure.context import Context
 from tare.measure.hosts import connected, on_host, reach
+from tare.measure.ready import carrying
 from tare.measure.running import NodeTimes, running_nodes
 from tare.measure.trial import run_trial
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_trials
-from tare.records import Environment, Layout, Limits, NamedHost, Status, Trial, Workload
+from tare.records import Carried, Environment, Layout, Limits, NamedHost, Status, Trial, Workload
 from tare.units import MEBIBYTE
 
 TOOLS = Path(__file__).resolve().parents[1] / "build" / "native" / "bin"
 _IN_MEMORY = "/dev/shm"  # noqa: S108 - in folders of its own
+_LOOPBACK = "127.0.0.0/8"
 _LEAST_CPU_S = 0.05
 """Below it a fit would be of noise."""
 
@@ -50,6 +55,8 @@ class Phases:
 
     wall_s: dict[str, list[float]] = field(default_factory=dict)
     cpu_s: dict[str, list[float]] = field(default_factory=dict)
+    carried: dict[str, Carried] = field(default_factory=dict)
+    """Host → how the image came to it."""
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
@@ -64,26 +71,44 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--nodes", type=int, default=8, help="on each host")
     parser.add_argument("--rounds", type=int, default=3, help="starts of all nodes")
+    parser.add_argument("--image", type=int, default=1, help="its size in MiB")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     archive()  # once in a process, whatever the number of hosts
-    measured = {count: phases_of(count, chosen.nodes, chosen.rounds) for count in chosen.hosts}
+    measured = {
+        count: phases_of(count, chosen.nodes, chosen.rounds, chosen.image * MEBIBYTE)
+        for count in chosen.hosts
+    }
     rows = [row(phase, measured, chosen.nodes) for phase in measured[chosen.hosts[0]].cpu_s]
+    ways = [image_ways(phases.carried) for phases in measured.values()]
     if chosen.json:
-        print(json.dumps({"schema": 1, "nodes_per_host": chosen.nodes, "phases": rows}))
+        print(json.dumps({"schema": 1, "nodes_per_host": chosen.nodes, "phases": rows, "image": ways}))
     else:
         show(rows, chosen.hosts)
+        for way in ways:
+            print("image: " + ", ".join(f"{name} {figure:g}" for name, figure in way.items()))
     sys.exit(any(is_worse(each) for each in rows))
 
 
-def phases_of(hosts: int, nodes: int, rounds: int) -> Phases:
+def image_ways(carried: dict[str, Carried]) -> dict[str, float]:
+    """From whom the hosts got the image, and how many transfers it took in a row."""
+    return {
+        "hosts": len(carried),
+        "sent from here": sum(way.source is None for way in carried.values()),
+        "transfers": max(way.transfers for way in carried.values()),
+        "of a perfect tree": 1 + math.ceil(math.log2(len(carried))),
+        "last_s": round(max(way.wall_s for way in carried.values()), 2),
+    }
+
+
+def phases_of(hosts: int, nodes: int, rounds: int, image_byte: int) -> Phases:
     """All phases with this many hosts; the image is a folder with one file."""
     phases = Phases()
     with tempfile.TemporaryDirectory(prefix="tare-hosts-", dir=_IN_MEMORY) as folder:
         os.environ["TARE_STATE"] = f"{folder}/runner"
         root = Path(folder) / "image"
         root.mkdir()
-        (root / "file").write_text("content\n")
+        (root / "file").write_bytes(os.urandom(image_byte))
         named = [NamedHost(name=f"h{each}", state=f"{folder}/h{each}") for each in range(hosts)]
         campaign = campaign_of(named, nodes)
         with phases.timed("plan"):
@@ -93,8 +118,12 @@ def phases_of(hosts: int, nodes: int, rounds: int) -> Phases:
             with phases.timed("connect"):
                 context = context_of(named, root, Path(folder))
             forms = [on_host(campaign.environments[0], host) for host in named]
-            with phases.timed("carry"):
+            with phases.timed("carry"), carrying(named, _LOOPBACK, context.image_digest) as spread:
                 at_once(lambda form: prepare(form, context), forms)
+            assert spread.remarks == []
+            phases.carried = spread.carried
+            roots = list(Path(folder).glob("h*/images/carried-*/rootfs"))
+            assert [digest(list_tree(each)) for each in roots] == [context.image_digest] * hosts
             trial = next(trial for trial in trials if trial.environment.technology == "fake")
             for _ in range(rounds):
                 one_start(phases, context, trial)

@@ -2,7 +2,7 @@
 """A job over two hosts whose nodes have links of their own, for real: a namespace and an sshd for each host."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,12 +11,17 @@ from tests.environments.loopback_sshd import Sshd, running_sshd
 from tests.network.namespaces import links, within
 from tests.network.wires import RUNNER, SUBNET, WiredHost, wired
 
+from tare.environments.ssh.carrying import carry
+from tare.environments.ssh.shared import opened
 from tare.host.facts import online_processors
+from tare.image.digest import digest, list_tree
 from tare.image.store import Image
 from tare.measure.context import Context
-from tare.measure.hosts import reach
+from tare.measure.hosts import connected, far_of, reach
+from tare.measure.ready import carrying
 from tare.measure.trial import run_trial
 from tare.records import (
+    Carried,
     Environment,
     Layout,
     Limits,
@@ -99,3 +104,42 @@ def test_messages_of_a_job_take_the_nodes_own_links_between_the_hosts(
     assert done.facts["way to the wire"] == "bridge, routed to a macvlan on eth0"
     assert all(links(host.namespace) == {"lo", "eth0"} for host in hosts.values())
     assert list((far / "nodes").iterdir()) == []
+
+
+def test_an_image_goes_from_host_to_host_over_the_wire(
+    wire: tuple[dict[str, WiredHost], dict[str, Sshd]], tmp_path: Path
+) -> None:
+    """Each port is open on its host's own address there alone, and only until it was used."""
+    hosts, sshds = wire
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "file").write_bytes(os.urandom(1 << 20))
+    whole = digest(list_tree(tmp_path / "root"))
+    named = [
+        NamedHost(
+            name=name,
+            address=sshd.address,
+            ssh_options=tuple(sshd.options),
+            state=str(tmp_path / f"on-{name}"),
+        )
+        for name, sshd in sshds.items()
+    ]
+
+    def carried() -> Mapping[str, Carried]:
+        with connected(named), carrying(named, SUBNET, whole) as spread:
+            for host in named:
+                with opened(far_of(host)) as channel:
+                    carry(far_of(host), channel, tmp_path / "root", whole)
+            assert spread.remarks == []
+            assert listening(hosts["left"]) == listening(hosts["right"])
+        return spread.carried
+
+    ways = within(hosts[RUNNER].namespace, carried)
+    assert {name: way.source for name, way in ways.items()} == {"left": None, "right": "left"}
+    roots = list(tmp_path.glob("on-*/images/carried-*/rootfs"))
+    assert [digest(list_tree(root)) for root in roots] == [whole, whole]
+
+
+def listening(host: WiredHost) -> int:
+    """How many TCP ports are open there, sshd's among them (proc_pid_net(5))."""
+    sockets = within(host.namespace, Path("/proc/thread-self/net/tcp").read_text).splitlines()[1:]
+    return sum(line.split()[3] == "0A" for line in sockets)

@@ -3,23 +3,28 @@
 
 import json
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from functools import partial
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from tare.environments.ssh import _Probed, _Running, connection, files
+from tare.environments.ssh import _Probed, _Running, carrying, connection, files
 from tare.environments.ssh.channel import Channel, FarAnswer
 from tare.environments.ssh.connection import Far
 from tare.environments.ssh.group import FarGroup
 from tare.environments.ssh.readings import FarReadings
+from tare.environments.ssh.spreading import Holder
 from tare.errors import NodeError
+from tare.far import passing
 from tare.far.agent import Agent
 from tare.far.conversation import Conversation, EndOfConnectionError
+from tare.far.passing import Patience
 from tare.measure.far_signals import host_signals, together
 from tare.measure.host_devices import FarDevices, devices_of
 from tare.nodes.codec import encode
@@ -66,6 +71,7 @@ _DEVICES = {
         {"path": "/dev/fuse", "major": 10, "minor": 229, "driver": None},
     ]
 }
+_TOKEN = bytes(range(32))
 _QUESTIONS = (
     {"do": "probe", "number": 1, "size": 0, "technology": "fake", "options": {}},
     {"do": "put", "number": 2, "size": 3, "entries": [{"name": "a", "mode": 420, "size": 3}]},
@@ -93,6 +99,7 @@ def targets() -> Iterator[Target]:
         parse=_questions,
         refusals=(EndOfConnectionError,),
     )
+    yield from _passing_targets()
     spec = described()
     yield Target(
         name="record of a node",
@@ -106,6 +113,42 @@ def targets() -> Iterator[Target]:
         parse=lambda text: connection._value(text.decode(errors="replace")),
         refusals=(),
     )
+
+
+def _passing_targets() -> Iterator[Target]:
+    """An image from one host to another, of which each may be hostile."""
+    place = {"into": "/var/lib/tare/images/.part-carried-1/rootfs", "address": "10.0.0.2"}
+    yield Target(name="another host's place", seeds=[json.dumps(place).encode()], parse=_place)
+    offer = {"address": "10.0.0.2", "port": 40000}
+    yield Target(name="another host's offer", seeds=[json.dumps(offer).encode()], parse=_offer)
+    yield Target(name="a token", seeds=[_TOKEN, _TOKEN[:9], 3 * _TOKEN], parse=_token)
+
+
+def _fields(text: bytes) -> FarAnswer:
+    try:
+        return FarAnswer("far", object_from_json(text))
+    except ValueError:
+        raise NodeError("no JSON object") from None
+
+
+def _place(text: bytes) -> None:
+    _fields(text).told(carrying._Place)
+
+
+def _offer(text: bytes) -> None:
+    offered = _fields(text).told(carrying._Offered)
+    carrying._refuse_odd(offered, "10.0.0.0/24", Holder(Far(host="far"), "far", 1))
+    assert IPv4Address(offered["address"]) in IPv4Network("10.0.0.0/24")
+
+
+def _token(text: bytes) -> None:
+    """Somebody says this and no more, while whoever asked is still there."""
+    (far, near), (asker, asked) = socket.socketpair(), socket.socketpair()
+    with far, near, asker, asked:
+        far.sendall(text[: 2 * len(_TOKEN)])
+        far.shutdown(socket.SHUT_WR)
+        passing.require_token(near, _TOKEN, Patience(asked.fileno()))
+    assert text.startswith(_TOKEN)
 
 
 class _Told(Channel):

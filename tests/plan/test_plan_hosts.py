@@ -197,9 +197,11 @@ class TestSlurm:
         assert len(load(tmp_path, text).hosts) == 4
 
     def test_what_all_nodes_have_alike_can_be_said(self, tmp_path: Path) -> None:
-        table = '{ of = "slurm", state = "/scratch/tare", python = "/opt/python" }'
+        table = '{ of = "slurm", state = "/scratch", python = "/opt/python", passes_image_on = false }'
         campaign = load(tmp_path, self.TEXT.replace('"slurm"', table))
-        assert {(host.state, host.python) for host in campaign.hosts} == {("/scratch/tare", "/opt/python")}
+        said = {(host.state, host.python, host.passes_image_on) for host in campaign.hosts}
+        assert said == {("/scratch", "/opt/python", False)}
+        assert kept_and_read(campaign) == campaign
 
     @pytest.mark.parametrize(
         ("hosts", "said"),

@@ -54,6 +54,8 @@ def test_a_users_campaign_runs_over_the_nodes_of_the_allocation(cluster: Cluster
     names = {name: facts["Slurm node"] for name, facts in journal.sessions[0].hosts.items()}
     assert names == {"slurm-1": "n1", "slurm-2": "n2"}
     assert list((home / "far" / "nodes").iterdir()) == []
+    assert journal.sessions[0].carried == {}  # every node has it at the same place
+    assert list((home / "far").glob("images/carried-*/rootfs")) == []
 
 
 def test_outside_of_an_allocation_the_way_into_one_is_said(cluster: Cluster, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from tare.far.images import FarImage, SeenImage
 from tare.far.keepers import Keepers
 from tare.far.locks import share_host
 from tare.far.nodes import HeldNode, remove_leftovers, stop_named
+from tare.far.passing import Offer, Patience, take
 from tare.far.signals import SignalsHere
 from tare.host.devices import driver_of
 from tare.host.facts import host_facts, memory_byte, online_processors
@@ -90,6 +92,7 @@ class Agent:
         self._image: FarImage | SeenImage | None = None
         self._whole_digest: str | None = None
         """Of the image that was seen to be whole, and held since."""
+        self._offer: Offer | None = None
         self._held: HeldNode | None = None
         self._signals: SignalsHere | None = None
         self._abilities: Mapping[str, Callable[..., dict[str, Any]]] = {
@@ -100,6 +103,9 @@ class Agent:
             "probe": self._probe,
             "find image": self._find_image,
             "finish image": self._finish_image,
+            "offer image": self._offer_image,
+            "pass image on": self._pass_image_on,
+            "take image": self._take_image,
             "prepare": self._prepare,
             "start": self._start,
             "group": self._group,
@@ -130,6 +136,8 @@ class Agent:
             if held is not None:
                 held.stop()
         finally:
+            if self._offer is not None:
+                self._offer.close()
             if self._image is not None:
                 self._image.release()
 
@@ -150,27 +158,53 @@ class Agent:
     def _probe(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
         return asdict(PROVIDERS[technology].configured(options).probe())
 
-    def _find_image(self, digest: str, seen: str | None = None) -> dict[str, Any]:
-        """Whether it is here, as it was sent or at the same place as the runner's; else where to unpack it."""
+    def _find_image(self, digest: str, seen: str | None = None, subnet: str | None = None) -> dict[str, Any]:
+        """Whether it is here, as it was sent or at the same place as the runner's; else where to unpack it.
+
+        ``address``: where other hosts find this one in the subnet; ``None``: nowhere.
+        """
         self._share_host()
         remove_leftovers(self._state)
+        return {"into": self._empty_folder(digest, seen), "address": _own_address(subnet)}
+
+    def _empty_folder(self, digest: str, seen: str | None) -> str | None:
         if self._whole_digest == digest:
-            return {"into": None}
+            return None
         if self._image is not None:
             self._image.release()
         self._whole_digest, self._image = None, SeenImage.at(seen, digest)
         if self._image is None or not self._image.is_whole():
             self._image = image = FarImage(self._state, digest)
             if not image.is_whole():
-                return {"into": str(image.begin())}
+                return str(image.begin())
         self._whole_digest = digest
-        return {"into": None}
+        return None
 
     def _finish_image(self) -> dict[str, Any]:
         if not isinstance(self._image, FarImage):
             raise NodeError("no image was begun")
         self._image.finish()
         self._whole_digest = self._image.digest
+        return {}
+
+    def _offer_image(self, digest: str, subnet: str, seen: str | None = None) -> dict[str, Any]:
+        """Wait for another host, which the next question names."""
+        self._image = SeenImage.at(seen, digest) or FarImage(self._state, digest)
+        self._image.use()
+        self._offer = offer = Offer(self._image.root, subnet)
+        return {"address": offer.address, "port": offer.port}
+
+    def _pass_image_on(self, token: str, to: str) -> dict[str, Any]:
+        if self._offer is None:
+            raise NodeError("no image was offered")
+        offer, self._offer = self._offer, None
+        offer.pass_on(bytes.fromhex(token), to, Patience())
+        return {}
+
+    def _take_image(
+        self, into: str, address: str, port: int, token: str, subnet: str, most_byte: int
+    ) -> dict[str, Any]:
+        take(Path(into), (address, port), bytes.fromhex(token), subnet, most_byte, Patience())
         return {}
 
     def _prepare(self, technology: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -287,6 +321,14 @@ def _locking(spec: NodeSpec) -> list[str]:
     most = lock_any_memory()
     text = "unlimited" if most < 0 else str(most)
     return ["prlimit", f"--memlock={text}:{text}", "--"]
+
+
+def _own_address(subnet: str | None) -> str | None:
+    if subnet is None:
+        return None
+    with suppress(NodeError):
+        return network.address_within(subnet)
+    return None
 
 
 def _means(group: NodeGroup) -> dict[str, Any]:

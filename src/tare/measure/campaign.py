@@ -29,7 +29,7 @@ from tare.measure.continued import refuse_another, settled
 from tare.measure.folder_lock import folder_lock
 from tare.measure.guardian import guarded
 from tare.measure.host_devices import given_on
-from tare.measure.hosts import common_subnet, connected, on_host, reach
+from tare.measure.hosts import connected, reach, subnet_of
 from tare.measure.image_config import as_the_image_says
 from tare.measure.joining import can_be_compared, joining_said, plan_now
 from tare.measure.known_results import remember
@@ -40,6 +40,7 @@ from tare.measure.machine_lock import machine_lock
 from tare.measure.more import added_blocks, check_more
 from tare.measure.others import look_before_start
 from tare.measure.parity import expected_parity
+from tare.measure.ready import Ready, made_ready
 from tare.measure.scans import with_choices
 from tare.measure.session import Budget, Watcher, interruptible, remember_peak, run_pilot, run_trials
 from tare.measure.shares import Share
@@ -47,7 +48,7 @@ from tare.measure.software import compared_software
 from tare.measure.stopping import Stopping, Wanted, cell_of, never
 from tare.measure.turns.together import WHOLE
 from tare.measure.unforeseen import rescue
-from tare.measure.usable import Wants, cannot_join, lacking_flags, skipped_environments
+from tare.measure.usable import cannot_join, lacking_flags
 from tare.measure.users import USER_LABEL, stranger, user_of, user_words
 from tare.nodes.given import Given, given
 from tare.nodes.provider import Provider
@@ -56,7 +57,7 @@ from tare.plan.campaign import Campaign
 from tare.plan.definition import extended
 from tare.plan.scans import open_scans
 from tare.plan.written import parse_bind
-from tare.records import NATIVE, Environment, HostLoad, Outcome, Parity, Session, Skipped
+from tare.records import HostLoad, Outcome, Parity, Session, Skipped
 
 _ASKED_FACTS = (idle_ranks.FACT, WHOLE)
 
@@ -122,11 +123,11 @@ def measure_campaign(request: Request, audience: Audience) -> bool:
         with in_use(image):
             wanted = devices.with_libraries(as_the_image_says(request.campaign, image))
             campaign = settled(wanted, request.folder)
-            skipped = _ready(request, campaign, image, audience)
+            ready = _ready(request, campaign, image, audience)
             remember(request.folder, image.digest)
             begun_s = time.monotonic()
-            campaign = _scanned(request, campaign, image, skipped, audience)
-            return _measure(request, campaign, image, skipped, audience, begun_s)
+            campaign = _scanned(request, campaign, image, ready.skipped, audience)
+            return _measure(request, campaign, image, ready, audience, begun_s)
 
 
 @contextmanager
@@ -151,7 +152,7 @@ def held_host(purpose: str, audience: Audience) -> Iterator[None]:
         yield
 
 
-def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> tuple[Skipped, ...]:
+def _ready(request: Request, campaign: Campaign, image: Image, audience: Audience) -> Ready:
     """Verify the image and probe all environments, including ones missing in an earlier session."""
     require_launches(campaign, image)
     require_launcher(campaign.mpi_launcher, user_of(campaign.user))
@@ -161,25 +162,10 @@ def _ready(request: Request, campaign: Campaign, image: Image, audience: Audienc
         audience.says(words)
     journal = read_result(request.folder)
     refuse_another(request.folder, journal, image.digest)
-    skipped = unusable(request, campaign, image)
-    absent = {skip.environment for skip in skipped}
-    return (*skipped, *cannot_join(campaign.environments_at_levels, request.providers, journal, absent))
-
-
-def unusable(request: Request, campaign: Campaign, image: Image) -> tuple[Skipped, ...]:
-    """The environments that do not run here now; the others have the image afterwards. Raises ``HostError``."""
-    wants = Wants(
-        quota=campaign.has_quota,
-        several_nodes=any(layout.nodes > 1 for layout in campaign.layouts),
-    )
-    return skipped_environments(forms(campaign), request.providers, image, wants)
-
-
-def forms(campaign: Campaign) -> list[Environment]:
-    """The environments in every form in which they run, with native on each host of the campaign's list."""
-    own = list(campaign.environments_at_levels)
-    native = Environment(name=NATIVE, technology=NATIVE)
-    return [on_host(each, host) for host in campaign.hosts for each in (native, *own)] or own
+    ready = made_ready(campaign, request.providers, image, audience.says)
+    absent = {skip.environment for skip in ready.skipped}
+    late = cannot_join(campaign.environments_at_levels, request.providers, journal, absent)
+    return replace(ready, skipped=(*ready.skipped, *late))
 
 
 def _scanned(
@@ -201,11 +187,11 @@ def _measure(
     request: Request,
     campaign: Campaign,
     image: Image,
-    skipped: tuple[Skipped, ...],
+    ready: Ready,
     audience: Audience,
     begun_s: float,
 ) -> bool:
-    journal = read_result(request.folder)
+    journal, skipped = read_result(request.folder), ready.skipped
     absent, done, earlier = {skip.environment for skip in skipped}, journal.done, journal.seen
     added = _added(request, campaign, journal, absent)
     campaign = extended(campaign, added)
@@ -255,7 +241,7 @@ def _measure(
     if not request.folder.exists():
         request.folder.write_campaign(json.dumps(campaign.to_json(), indent=1))
     session = replace(
-        _session(context, campaign, image, skipped, len(planned)),
+        _session(context, campaign, image, ready, len(planned)),
         load=load,
         campaign_digest=campaign_digest(request.folder.path),
         added_blocks=added,
@@ -339,7 +325,7 @@ def new_context(request: Request, campaign: Campaign, image: Image, audience: Au
         raw_directory=request.folder.raw,
         available_processors=online_processors(),
         hosts=hosts,
-        subnet=campaign.subnet or (common_subnet(hosts.values()) if hosts else None),
+        subnet=subnet_of(campaign.hosts, campaign.subnet),
         mpi_launcher=campaign.mpi_launcher,
         providers=request.providers,
         binds=(*map(parse_bind, campaign.binds), *own.binds),
@@ -373,9 +359,7 @@ def _lacking_flags(
     return lacking_flags(present, request.providers)
 
 
-def _session(
-    context: Context, campaign: Campaign, image: Image, skipped: tuple[Skipped, ...], planned: int
-) -> Session:
+def _session(context: Context, campaign: Campaign, image: Image, ready: Ready, planned: int) -> Session:
     return Session(
         identity=context.session,
         started_utc=datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ"),
@@ -392,9 +376,10 @@ def _session(
             name: {**own.described, **devices.expected(context.given[name].devices)}
             for name, own in context.hosts.items()
         },
-        skipped=skipped,
+        skipped=ready.skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,
         software=compared_software(campaign, image),
         choices=campaign.choices,
+        carried=ready.carried,
     )

@@ -141,6 +141,11 @@ def common_subnet(reached: Iterable[ReachedHost]) -> str | None:
         return None
 
 
+def subnet_of(hosts: Sequence[NamedHost], named: str | None) -> str | None:
+    """The range that the campaign names, or in which all meet; ``None``: there is none. Raises as ``reach``."""
+    return named or (common_subnet(reach(hosts).values()) if hosts else None)
+
+
 def between(reached: Iterable[ReachedHost], subnet: str | None) -> network.Between:
     """The network in that range; ``NodeError`` when there is none, or a host has no address in it."""
     if subnet is None:

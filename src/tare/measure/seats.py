@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 from tare import network
+from tare.host.scratch import scratch_folder
 from tare.measure import site
 from tare.measure.agent import AgentServer, explain
 from tare.measure.context import Context, minimal_variables
@@ -136,7 +137,7 @@ def _across(context: Context, trial: Trial, placed: Placed) -> Iterator[list[Sea
     placed.ways.close()  # only mpirun's daemons enter the members from now on
     with ExitStack() as stack:
         by_site = _by_site(context, trial)
-        folders = [stack.enter_context(site.private_folder()) if by_site else None for _ in spans]
+        folders = [stack.enter_context(scratch_folder("mpi")) if by_site else None for _ in spans]
         launching = [
             _launcher(context, trial, placed, members, folder)
             for members, folder in zip(spans, folders, strict=True)

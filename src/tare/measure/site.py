@@ -7,10 +7,7 @@ is asked for, lies in a folder that no node but the launcher's sees: commands ou
 
 import json
 import shlex
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tare.environments.ssh import WayIn, beside
@@ -28,16 +25,6 @@ _OWN_FOLDER = 'mkdir -p "$TMPDIR" && exec "$@"'
 """For sh: what a daemon keeps goes with the node."""
 _NO_CHECK = "PMIX_MCA_psec=none"
 """A process that is another user in its node than its daemon is outside would be turned away."""
-
-
-@contextmanager
-def private_folder() -> Iterator[Path]:
-    """A folder for the agent's socket; its path is short, as a socket's must be (unix(7))."""
-    folder = Path(tempfile.mkdtemp(prefix="tare-mpi-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def site_of(

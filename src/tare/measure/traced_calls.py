@@ -16,10 +16,11 @@ from tare.errors import NodeError, WrongOutput
 from tare.host.kernel_files import inner_numbers
 from tare.image.store import find_image, in_use
 from tare.measure.attempt import Measured
-from tare.measure.campaign import Audience, Request, held_host, new_context, unusable
+from tare.measure.campaign import Audience, Request, held_host, new_context
 from tare.measure.context import Context
 from tare.measure.instances import Instance, ready_instances, refuse_unexecuted
 from tare.measure.prepared import nodes_up, prepared
+from tare.measure.ready import made_ready
 from tare.measure.session import interruptible
 from tare.measure.stopwatch import Stopwatch, ending
 from tare.measure.strace import MISSING, Refused, Tracer, is_installed
@@ -87,7 +88,7 @@ def _trace_all(
 ) -> None:
     image = find_image(request.image_name)
     with in_use(image):
-        skipped = unusable(request, request.campaign, image)
+        skipped = made_ready(request.campaign, request.providers, image, audience.says).skipped
         gathered.closed = {skip.environment: f"{skip.reason}; {skip.remedy}" for skip in skipped}
         context = new_context(request, request.campaign, image, audience)
         usable = [trial for trial in trials if trial.environment.name not in gathered.closed]

@@ -29,6 +29,7 @@ class _AnyHostTable(StrictTable):
     state: str | None = Field(default=None, pattern="^/")
     python: str = Field(default="python3", min_length=1)
     become: list[str] = Field(default_factory=list)
+    passes_image_on: bool = True
 
 
 class HostTable(_AnyHostTable):
@@ -104,6 +105,7 @@ def _of_job(table: HostsTable, number: int) -> NamedHost:
         state=table.state,
         python=table.python,
         become=tuple(table.become),
+        passes_image_on=table.passes_image_on,
     )
     if table.of == "slurm":
         return replace(alike, slurm=number)
@@ -129,6 +131,7 @@ def _host(table: HostTable) -> NamedHost:
         state=table.state,
         python=table.python,
         become=tuple(table.become),
+        passes_image_on=table.passes_image_on,
     )
 
 

@@ -106,6 +106,7 @@ from tare.records.looks import (
     Stopped,
 )
 from tare.records.measured import (
+    Carried,
     ClockQuality,
     Clocks,
     ClockTest,
@@ -239,6 +240,7 @@ __all__ = [
     "CallCounts",
     "Capacity",
     "CapacityStep",
+    "Carried",
     "Cell",
     "Change",
     "ChangeWord",

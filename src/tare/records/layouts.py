@@ -35,6 +35,8 @@ class NamedHost:
     """Whose job it is a node of, where ssh reaches it: ``pbs``, ``lsf`` or ``flux``; ``None``: it is none of these."""
     number: int = 0
     """Its number among the nodes of that job, from 0."""
+    passes_image_on: bool = True
+    """Whether it may send the image to other hosts of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

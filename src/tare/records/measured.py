@@ -291,6 +291,18 @@ class Software:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """How the image came to a host that lacked it."""
+
+    source: str | None
+    """The host of the list that passed it on; ``None``: the one on which Tare runs."""
+    wall_s: float
+    """With the waiting until somebody was free to send it, and the reading of all files there."""
+    transfers: int
+    """How many transfers it took, one after the other, from the first one on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """One start of the runner on one host: the journal's other kind of line."""
 
@@ -320,3 +332,5 @@ class Session:
     """Name → the facts of a host of the campaign's list, as ``host`` has them of the one on which Tare runs."""
     choices: tuple[ScanChoice, ...] = ()
     """Options that native runs chose before the first trial."""
+    carried: Mapping[str, Carried] = field(default_factory=dict)
+    """Name of a host of the list that lacked the image → how it came there."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Self, TypedDict
 
 from tare.environments.ssh import files, shared
+from tare.environments.ssh.carrying import carry
 from tare.environments.ssh.channel import Ask, Question
 from tare.environments.ssh.code import rank_file
 from tare.environments.ssh.connection import OPTION_NAMES, Far, complaints
-from tare.environments.ssh.files import carry
 from tare.environments.ssh.group import far_group
 from tare.environments.ssh.lanes import Lane
 from tare.environments.ssh.shared import Connection, opened
