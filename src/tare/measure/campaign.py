@@ -388,10 +388,7 @@ def _session(
             PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
-        hosts={
-            name: {**own.described, **devices.expected(context.given[name].devices)}
-            for name, own in context.hosts.items()
-        },
+        hosts=context.described_hosts,
         skipped=skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,
