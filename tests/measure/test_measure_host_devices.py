@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.fake_campaign import fake_campaign
+from tests.fake_campaign import fake_campaign, fake_context
 
 from tare.environments.ssh.channel import FarAnswer
 from tare.environments.ssh.connection import Far
@@ -17,7 +17,8 @@ from tare.errors import HostError, NodeError
 from tare.measure import host_devices
 from tare.measure.devices import require_devices
 from tare.measure.host_devices import given_on
-from tare.nodes.devices import said
+from tare.measure.hosts import ReachedHost
+from tare.nodes.devices import Device, said
 from tare.nodes.given import Given
 from tare.nodes.provider import Bind
 from tare.records import NamedHost, User
@@ -61,6 +62,23 @@ def test_the_nodes_on_each_host_get_what_that_host_has(monkeypatch: pytest.Monke
         [65530, 65530],
         True,
     )
+
+
+def test_the_journal_has_the_devices_of_each_host(tmp_path: Path, programs: Path) -> None:
+    reached = {
+        host.name: ReachedHost(
+            host=host, processors=(0,), memory_byte=1, facts={"kernel": "6"}, interfaces=()
+        )
+        for host in HOSTS
+    }
+    own = {
+        "a": Given(devices=(Device(path=Path("/dev/infiniband/uverbs0"), major=231, minor=192),)),
+        "b": Given(),
+    }
+    described = replace(fake_context(tmp_path, programs), hosts=reached, given=own).described_hosts
+    assert described["a"]["devices"] == "/dev/infiniband/uverbs0 231:192"
+    assert "devices" not in described["b"]
+    assert described["b"]["kernel"] == "6"
 
 
 def test_no_host_is_asked_where_nothing_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

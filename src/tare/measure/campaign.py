@@ -372,10 +372,7 @@ def _session(context: Context, campaign: Campaign, image: Image, ready: Ready, p
             PRIVILEGES: privileges(),
             USER_LABEL: user_words(campaign.user),
         },
-        hosts={
-            name: {**own.described, **devices.expected(context.given[name].devices)}
-            for name, own in context.hosts.items()
-        },
+        hosts=context.described_hosts,
         skipped=ready.skipped,
         planned_trials=planned,
         lacking_flags=context.lacking_flags,

@@ -18,7 +18,7 @@ from tare.measure.idle_ranks import IdleRanks
 from tare.measure.placement import NodePlace, Places, places_of, places_over
 from tare.measure.turns.allotment import Allotment
 from tare.network import Between, plan_networks, plan_wire
-from tare.nodes.devices import Device
+from tare.nodes.devices import LABEL, Device, said
 from tare.nodes.given import Given
 from tare.nodes.provider import (
     BETWEEN_HOSTS,
@@ -174,6 +174,15 @@ class Context:
                 zip(directories, places, forms, networks, own, strict=True)
             )
         ]
+
+    @property
+    def described_hosts(self) -> Mapping[str, Mapping[str, str]]:
+        """For the journal: the facts of each host of the list, with the devices that its nodes have."""
+        own = {name: given.devices for name, given in self.given.items() if given.devices}
+        return {
+            name: {**host.described, **({LABEL: said(own[name])} if name in own else {})}
+            for name, host in self.hosts.items()
+        }
 
     @property
     def has_devices(self) -> bool:
