@@ -15,7 +15,7 @@ void count_call(CallRecords& calls, ShareTicks& share_ticks, const Entry& entry)
         share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.on_main ? spent_ticks : 0;
     }
     if (entry.has_sent) {
-        row.sent.add(entry.sent_byte);
+        row.sent.add(entry.sent_byte());
     }
     if (entry.has_received) {
         row.received.add(entry.received_byte);
@@ -25,7 +25,7 @@ void count_call(CallRecords& calls, ShareTicks& share_ticks, const Entry& entry)
 void count_peer(PeerRecord& peer, const Entry& entry) {
     if (entry.did == Did::sent) {
         ++peer.sent;
-        peer.sent_byte += entry.sent_byte;
+        peer.sent_byte += entry.sent_byte();
     } else {
         ++peer.received;
         peer.received_byte += entry.received_byte;
@@ -39,6 +39,7 @@ bool is_message(const Entry& entry) {
 /// A receive of which the journal tells the beginning and the end.
 Entry received(const Entry& posted, const Entry& ended) {
     return {.received_byte = ended.received_byte,
+            .site = posted.site,
             .peer = posted.peer >= 0 ? posted.peer : ended.peer,
             .call = posted.call,
             .did = posted.peer == any_of_others ? Did::moved : Did::received,
@@ -57,6 +58,9 @@ bool can_be(const RankCounters& counters, const Entry& entry) {
 void count(const RankCounters& counters, const Entry& entry) {
     RankRecord& record = *counters.record;
     count_call(record.calls, record.share_ticks, entry);
+    if (entry.site != 0) {
+        record.sites.row_of(entry.site, entry.call).add(entry);
+    }
     if (record.region.is_inside()) {
         count_call(record.region.calls, record.region.share_ticks, entry);
     }

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "profile/journal.hpp"
+#include "profile/sites.hpp"
 
 namespace tare::profile {
 
@@ -109,7 +110,7 @@ struct CollectiveWaits {
 
 /// The whole of a rank but its peers. Times are in ticks of the clock that the rank reads.
 struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new file is all zeros
-    static constexpr std::uint64_t mark_of_layout = 0x33302D666F727074;  // "tprof-03"
+    static constexpr std::uint64_t mark_of_layout = 0x34302D666F727074;  // "tprof-04"
     static constexpr std::size_t name_size = 64;
     static constexpr std::size_t path_size = 256;
 
@@ -142,6 +143,8 @@ struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new fi
     CollectiveWaits collective_waits;
     CallRecords calls;
     RegionRecord region;
+    SiteTable sites;
+    ModuleTable modules;
 
     [[nodiscard]] double seconds(std::int64_t ticks) const {
         return static_cast<double>(ticks) * ns_per_tick / nanosecond_per_second;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/json.hpp"
+#include "profile/site_report.hpp"
 
 namespace tare::profile {
 
@@ -199,6 +200,8 @@ std::string rank_text(const RankCounters& counters) {
         .add("collective_waits", collective_waits(record))
         .add("region", region(record))
         .add("calls", calls(record, record.calls))
+        .add("call_sites", call_sites(record))
+        .add("modules", modules_of_sites(record))
         .add("peers", peers(counters))
         .text();
 }

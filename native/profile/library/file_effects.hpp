@@ -23,8 +23,7 @@ class Writes : public Nothing {
   public:
     Writes(int count, MPI_Datatype type) : count_{count}, type_{type} {}
     void complete(Scope& scope) const {
-        scope.entry().has_sent = true;
-        scope.entry().sent_byte = data_byte(scope.profile().mpi(), count_, type_);
+        scope.entry().send(data_byte(scope.profile().mpi(), count_, type_));
     }
 
   private:
@@ -36,7 +35,9 @@ class BeginsRead : public Nothing {
   public:
     explicit BeginsRead(const MPI_Request* request) : request_{request} {}
     void complete(Scope& scope) const {
-        scope.profile().track(*request_, {.kind = Tracked::Kind::read, .call = scope.entry().call});
+        scope.profile().track(*request_, {.kind = Tracked::Kind::read,
+                                          .call = scope.entry().call,
+                                          .site = scope.entry().site});
     }
 
   private:
@@ -50,7 +51,9 @@ class BeginsWrite : public Nothing {
         : written_{count, type}, request_{request} {}
     void complete(Scope& scope) const {
         written_.complete(scope);
-        scope.profile().track(*request_, {.kind = Tracked::Kind::write, .call = scope.entry().call});
+        scope.profile().track(*request_, {.kind = Tracked::Kind::write,
+                                          .call = scope.entry().call,
+                                          .site = scope.entry().site});
     }
 
   private:

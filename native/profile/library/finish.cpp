@@ -8,6 +8,7 @@
 
 #include "common/system.hpp"
 #include "profile/library/meetings.hpp"
+#include "profile/library/modules.hpp"
 #include "profile/library/send_times.hpp"
 #include "profile/remains.hpp"
 #include "profile/report.hpp"
@@ -82,6 +83,7 @@ void finish(Profile& profile) {
     meet(profile);
     RankRecord& record = profile.record();
     profile.measure_clock();
+    keep_modules_of_sites(record);
     record.late_senders = exchange_send_times(profile);
     record.collective_waits = exchange_meetings(profile);
     record.stage = Stage::finalized;

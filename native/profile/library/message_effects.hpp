@@ -154,8 +154,7 @@ inline void Sends::describe(const Scope& scope, Entry& entry) const {
     }
     const Route& route = scope.profile().communicators().route(to_.communicator);
     entry.did = Did::sent;
-    entry.has_sent = true;
-    entry.sent_byte = data_byte(scope.profile().mpi(), to_.count, to_.type);
+    entry.send(data_byte(scope.profile().mpi(), to_.count, to_.type));
     entry.peer = route.world_rank(to_.peer);
     entry.context = route.stream(to_.tag);
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "profile/library/modules.hpp"
 #include "profile/report.hpp"
 
 namespace tare::profile {
@@ -97,6 +98,7 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
     counters_ = file_.counters();
     RankRecord& own = *counters_.record;
     describe(own, mpi_, run);
+    note_modules(own);
     const std::int64_t begin_ticks = clock_.ticks(initialization.begin);
     const std::int64_t end_ticks = clock_.ticks(initialization.end);
     own.loaded_ticks = clock_.ticks(initialization.loaded);

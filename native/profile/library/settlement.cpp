@@ -102,6 +102,7 @@ void Profile::meet(const Entry& entry) {
 void Profile::post(const Entry& entry) {
     requests_.put(entry.request, {.kind = Tracked::Kind::receive,
                                   .call = entry.call,
+                                  .site = entry.site,
                                   .slot = log_.post(),
                                   .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
 }
@@ -115,6 +116,7 @@ void Profile::end(const Entry& entry) {
         end_receive(entry, *tracked);
     } else if (tracked->kind == Tracked::Kind::read) {
         profile::count(counters_, {.received_byte = entry.received_byte,
+                                   .site = tracked->site,
                                    .call = tracked->call,
                                    .did = Did::moved,
                                    .has_received = true});
@@ -132,6 +134,7 @@ void Profile::end_receive(const Entry& entry, const Tracked& tracked) {
     const Route route = tracked.communicator->route({});
     const int from = route.world_rank(entry.peer);
     profile::count(counters_, {.received_byte = entry.received_byte,
+                               .site = tracked.site,
                                .peer = from,
                                .call = tracked.call,
                                .did = Did::received,

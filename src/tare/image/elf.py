@@ -8,7 +8,7 @@ processors in ``glibc-hwcaps``. What a program opens itself by dlopen(3) is in n
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
@@ -108,9 +108,19 @@ class Files:
 
 def read_linked(opened: BinaryIO) -> Linked | None:
     """``None`` for what is no ELF file, or a damaged one."""
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - few commands read programs
+
+    linked = None
+    with damaged_elf():
+        linked = _linked(ELFFile(opened))
+    return linked
+
+
+@contextmanager
+def damaged_elf() -> Iterator[None]:
+    """End what reads a file that is no ELF file, or a damaged one, without an error."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - few commands read programs
     from elftools.construct import ConstructError  # noqa: PLC0415
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
     wrong = (
         ELFError,
@@ -122,10 +132,8 @@ def read_linked(opened: BinaryIO) -> Linked | None:
         OverflowError,
         OSError,
     )
-    try:
-        return _linked(ELFFile(opened))
-    except (*wrong, AssertionError, MemoryError, RecursionError):
-        return None
+    with suppress(*wrong, AssertionError, MemoryError, RecursionError):
+        yield
 
 
 def _linked(elf: "ELFFile") -> Linked:

@@ -28,7 +28,9 @@ class _Waits(_Read):
     wait_s: _Seconds | None
 
 
-class _Rank(_Read):
+class Rank(_Read):
+    """Where the time of one rank went."""
+
     init_s: _Seconds
     compute_s: _Seconds
     communication_s: _Seconds
@@ -41,13 +43,18 @@ class _Rank(_Read):
         """The activity's time; all add up to a rank's time from MPI_Init to MPI_Finalize."""
         return float(getattr(self, f"{activity}_s"))
 
+    @property
+    def wall_s(self) -> float:
+        """From MPI_Init to MPI_Finalize."""
+        return sum(self.time_s(activity) for activity in Activity)
+
 
 class _Profile(_Read):
     schema_number: Literal[1] = Field(alias="schema")
     library: str
     ranks: Annotated[int, Field(gt=0)]
     partial: Literal[False]
-    profile: tuple[_Rank, ...]
+    profile: tuple[Rank, ...]
 
 
 def preload(tools_directory: str) -> dict[str, str]:

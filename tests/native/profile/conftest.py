@@ -34,7 +34,7 @@ def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         target = folder / f"{name}-{compiler}"
         if not target.exists():
             source = PROGRAMS / f"{name}.c"
-            options = ["-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+            options = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
             if compiler != "mpicc":
                 options.append("-Wno-stringop-overflow")  # gcc takes MPICH's MPI_STATUSES_IGNORE for an array
             argv = [compiler, *options, str(source), "-o", str(target)]

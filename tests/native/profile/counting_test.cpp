@@ -23,8 +23,7 @@ Entry entry_of(Call call, Did did, int peer) {
 
 Entry send(int peer, std::uint64_t byte) {
     Entry entry = entry_of(Call::Send, Did::sent, peer);
-    entry.has_sent = true;
-    entry.sent_byte = byte;
+    entry.send(byte);
     return entry;
 }
 
