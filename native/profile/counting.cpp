@@ -7,18 +7,35 @@ namespace tare::profile {
 
 namespace {
 
-void count_call(CallRecords& calls, ShareTicks& share_ticks, const Entry& entry) {
-    CallRecord& row = calls.at(index_of(entry.call));
+void count_data(CallRecord& row, const Entry& entry) {
     if (entry.is_call) {
-        const std::int64_t spent_ticks = entry.end_ticks - entry.begin_ticks;
-        row.add(spent_ticks);
-        share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.on_main ? spent_ticks : 0;
+        row.add(entry.end_ticks - entry.begin_ticks);
     }
     if (entry.has_sent) {
         row.sent.add(entry.sent_byte());
     }
     if (entry.has_received) {
         row.received.add(entry.received_byte);
+    }
+}
+
+void count_time(ShareTicks& share_ticks, const Entry& entry) {
+    if (entry.is_call && entry.on_main) {
+        share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.end_ticks - entry.begin_ticks;
+    }
+}
+
+[[gnu::noinline, gnu::cold]] void count_inside(RegionTable& table, const Entry& entry) {
+    for (RegionRecord& region : table.regions) {
+        if (!region.is_inside()) {
+            continue;
+        }
+        count_time(region.share_ticks, entry);
+        if (CallRecord* const row = table.row_of(region, entry.call)) {
+            count_data(*row, entry);
+        } else {
+            region.left_out += entry.is_call ? 1 : 0;
+        }
     }
 }
 
@@ -57,12 +74,13 @@ bool can_be(const RankCounters& counters, const Entry& entry) {
 
 void count(const RankCounters& counters, const Entry& entry) {
     RankRecord& record = *counters.record;
-    count_call(record.calls, record.share_ticks, entry);
+    count_data(record.calls.at(index_of(entry.call)), entry);
+    count_time(record.share_ticks, entry);
     if (entry.site != 0) {
         record.sites.row_of(entry.site, entry.call).add(entry);
     }
-    if (record.region.is_inside()) {
-        count_call(record.region.calls, record.region.share_ticks, entry);
+    if (record.regions.inside > 0) {
+        count_inside(record.regions, entry);
     }
     if (entry.is_call && entry.on_main) {
         record.known_until_ticks = entry.end_ticks;

@@ -79,7 +79,7 @@ bool write(Profile& profile, std::optional<std::vector<std::string>> texts) {
 }  // namespace
 
 void finish(Profile& profile) {
-    profile.leave_region();
+    profile.leave_regions();
     meet(profile);
     RankRecord& record = profile.record();
     profile.measure_clock();

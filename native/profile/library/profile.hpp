@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "profile/library/clock.hpp"
 #include "profile/library/communicators.hpp"
@@ -79,8 +80,9 @@ class alignas(cache_line_byte) Profile {
     /// Counts all that is written down.
     void settle();
     /// What comes between the two counts for the region too; once more while inside means nothing.
-    void enter_region();
-    void leave_region();
+    void enter_region(std::string_view name);
+    void leave_region(std::string_view name);
+    void leave_regions();
     /// Whether there is enough to count while the program waits. What a short one has written down is left
     /// whole: should it be killed, even the receives that were open can be told from it.
     [[nodiscard]] bool has_backlog() const {
@@ -114,6 +116,7 @@ class alignas(cache_line_byte) Profile {
     static constexpr std::uint32_t some = 16;
 
     void settle_until(std::uint32_t end);
+    void leave(RegionRecord& region);
     void log(const Entry& entry);
     void meet(const Entry& entry);
     void post(const Entry& entry);

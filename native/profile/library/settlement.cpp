@@ -16,24 +16,6 @@ bool Profile::settle_some() {
     return journal.end != 0;
 }
 
-void Profile::enter_region() {
-    settle();
-    RegionRecord& region = record().region;
-    if (!region.is_inside()) {
-        ++region.passages;
-        region.since_ticks = clock_.now();
-    }
-}
-
-void Profile::leave_region() {
-    RegionRecord& region = record().region;
-    if (region.is_inside()) {
-        region.wall_ticks += clock_.now() - region.since_ticks;
-        settle();
-        region.since_ticks = 0;
-    }
-}
-
 void Profile::settle_until(std::uint32_t end) {
     Journal& journal = counters_.record->journal;
     for (; journal.first < end; ++journal.first) {

@@ -100,14 +100,18 @@ TEST_CASE("waiting in collective calls has reasons of its own") {
 
 TEST_CASE("a region is told only where the program marks it, and ends with what is known of the rank") {
     Rank rank;
-    CHECK(rank.says(R"("region":null)"));
-    rank.record->region.passages = 2;
-    rank.record->region.wall_ticks = 3'000'000'000;
-    rank.record->region.since_ticks = 6'000'000'000;
-    rank.record->region.share_ticks = {0, 1'000'000'000, 0};
+    CHECK(rank.says(R"("region":null,"regions":[],"passages_left_out":0,)"));
+    RegionRecord& own = rank.record->regions.regions.front();
+    own.passages = 2;
+    own.wall_ticks = 3'000'000'000;
+    own.since_ticks = 6'000'000'000;
+    own.share_ticks = {0, 1'000'000'000, 0};
     rank.record->known_until_ticks = 8'000'000'000;
     CHECK(rank.says(R"("region":{"passages":2,"wall_s":5,"init_s":0,"compute_s":4,"communication_s":1,)"
-                    R"("io_s":0,"calls":[]})"));
+                    R"("io_s":0,"calls_left_out":0,"calls":[]},"regions":[])"));
+    RegionRecord& named = *rank.record->regions.find_or_add("solve");
+    named.passages = 1;
+    CHECK(rank.says(R"("regions":[{"name":"solve","passages":1,"wall_s":0,)"));
 }
 
 TEST_CASE("places that called longest come first, and what is not known of one is null") {
