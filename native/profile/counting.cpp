@@ -7,7 +7,7 @@ namespace tare::profile {
 
 namespace {
 
-void count_data(CallRecord& row, const Entry& entry) {
+inline void count_data(CallRecord& row, const Entry& entry) {
     if (entry.is_call) {
         row.add(entry.end_ticks - entry.begin_ticks);
     }

@@ -48,13 +48,13 @@ struct alignas(cache_line_byte) Entry {
     std::int64_t begin_ticks = 0;
     std::int64_t end_ticks = 0;
     std::uint64_t received_byte = 0;
+    /// Where in the program the call was made: the address that it returns to; 0 if that is not known.
+    std::uint64_t site = 0;
     /// The stream of a message; the communicator of a receive that was posted; the identity of a collective
     /// call's.
     std::uint64_t context = 0;
     /// The request that was posted or ended or, as nothing that sends is either, the bytes sent.
     std::uint64_t request = 0;
-    /// Where in the program the call was made: the address that it returns to; 0 if that is not known.
-    std::uint64_t site = 0;
     /// The other's rank in MPI_COMM_WORLD, or one of the below if a receive was posted that does not name it;
     /// if a request ended its rank in the communicator, negative if that brought no message; the members of a
     /// collective call.

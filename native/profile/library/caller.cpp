@@ -38,15 +38,15 @@ class Frame {
     std::uint64_t word_ = 0;
 };
 
-struct Search {
+struct FrameSearch {
     std::uint64_t site;
     std::uint64_t begin;
     std::uint64_t byte;
 };
 
 /// One frame after the other, for _Unwind_Backtrace.
-_Unwind_Reason_Code look_at(_Unwind_Context* context, void* data) {
-    auto& search = *static_cast<Search*>(data);
+_Unwind_Reason_Code measure_frame(_Unwind_Context* context, void* data) {
+    auto& search = *static_cast<FrameSearch*>(data);
     const std::uint64_t stack = _Unwind_GetCFA(context);
     if (search.begin != 0) {
         search.byte = stack - search.begin;
@@ -63,9 +63,9 @@ bool is_of_fortran(std::uint64_t site) {
 }
 
 [[gnu::noinline, gnu::cold]] Frame learn(std::uint64_t site) {
-    Search search{.site = site, .begin = 0, .byte = 0};
+    FrameSearch search{.site = site, .begin = 0, .byte = 0};
     if (is_of_fortran(site)) {
-        _Unwind_Backtrace(look_at, &search);
+        _Unwind_Backtrace(measure_frame, &search);
     }
     return {site, search.byte <= Frame::most_byte ? search.byte : 0};
 }
@@ -90,7 +90,7 @@ Frame frame_of(std::uint64_t site) {
     return learn(site);
 }
 
-bool is_measured() {
+bool is_outermost() {
     return this_thread().depth == 0 && active_profile().load(std::memory_order_relaxed) != nullptr;
 }
 
@@ -100,7 +100,7 @@ bool is_measured() {
 
 std::uint64_t behind_fortran(std::uint64_t site, std::uint64_t stack) {
     constexpr int most_layers = 4;
-    for (int layer = 0; layer < most_layers && is_measured(); ++layer) {
+    for (int layer = 0; layer < most_layers && is_outermost(); ++layer) {
         const std::uint64_t byte = frame_of(site).byte();
         if (byte == 0) {
             break;

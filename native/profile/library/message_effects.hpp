@@ -148,7 +148,7 @@ class Starts : public Nothing {
     std::span<const MPI_Request> requests_;
 };
 
-inline void Sends::describe(const Scope& scope, Entry& entry) const {
+[[gnu::always_inline]] inline void Sends::describe(const Scope& scope, Entry& entry) const {
     if (to_.peer == MPI_PROC_NULL) {
         return;
     }
@@ -159,7 +159,7 @@ inline void Sends::describe(const Scope& scope, Entry& entry) const {
     entry.context = route.stream(to_.tag);
 }
 
-inline void Receives::describe(const Scope& scope, Entry& entry) const {
+[[gnu::always_inline]] inline void Receives::describe(const Scope& scope, Entry& entry) const {
     if (is_message(status_.seen())) {
         describe_receipt(scope.profile().communicators().route(communicator_), status_.seen(), entry);
         entry.did = Did::received;

@@ -18,8 +18,8 @@ namespace {
 using Segments = std::span<const ElfW(Phdr)>;
 
 /// A segment in this process's memory.
-std::span<const std::byte> memory_of(const dl_phdr_info& loaded, const ElfW(Phdr) & segment) {
-    return {std::bit_cast<const std::byte*>(loaded.dlpi_addr + segment.p_vaddr), segment.p_memsz};
+std::span<const std::byte> memory_of(const dl_phdr_info& library, const ElfW(Phdr) & segment) {
+    return {std::bit_cast<const std::byte*>(library.dlpi_addr + segment.p_vaddr), segment.p_memsz};
 }
 
 std::size_t padded(std::size_t byte) {
@@ -46,30 +46,30 @@ std::span<const std::byte> note_of(std::span<const std::byte> notes, std::string
     return {};
 }
 
-void note_build(const dl_phdr_info& loaded, const ElfW(Phdr) & segment, ModuleRecord& module) {
+void note_build(const dl_phdr_info& library, const ElfW(Phdr) & segment, ModuleRecord& module) {
     constexpr std::string_view owner{"GNU", sizeof "GNU"};
-    const auto build = note_of(memory_of(loaded, segment), owner, NT_GNU_BUILD_ID);
+    const auto build = note_of(memory_of(library, segment), owner, NT_GNU_BUILD_ID);
     if (!build.empty()) {
         std::memcpy(module.build.data(), build.data(), std::min(build.size(), module.build.size()));
     }
 }
 
-ModuleRecord describe(const dl_phdr_info& loaded, std::string_view program) {
+ModuleRecord module_record(const dl_phdr_info& library, std::string_view program) {
     ModuleRecord module{.begin_address = UINT64_MAX,
                         .end_address = 0,
-                        .shift = loaded.dlpi_addr,
+                        .shift = library.dlpi_addr,
                         .build = {},
                         .path = {}};
-    for (const auto& segment : Segments{loaded.dlpi_phdr, loaded.dlpi_phnum}) {
+    for (const auto& segment : Segments{library.dlpi_phdr, library.dlpi_phnum}) {
         if (segment.p_type == PT_LOAD) {
-            const std::uint64_t begin = loaded.dlpi_addr + segment.p_vaddr;
+            const std::uint64_t begin = library.dlpi_addr + segment.p_vaddr;
             module.begin_address = std::min(module.begin_address, begin);
             module.end_address = std::max(module.end_address, begin + segment.p_memsz);
         } else if (segment.p_type == PT_NOTE) {
-            note_build(loaded, segment, module);
+            note_build(library, segment, module);
         }
     }
-    const std::string_view name{loaded.dlpi_name};
+    const std::string_view name{library.dlpi_name};
     const std::string_view path = name.empty() ? program : name;
     std::copy_n(path.begin(), std::min(path.size(), ModuleRecord::path_size - 1), module.path.begin());
     return module;
@@ -87,10 +87,10 @@ struct Notes {
 };
 
 /// For dl_iterate_phdr(3).
-int note(dl_phdr_info* loaded, std::size_t /*size*/, void* data) {
+int note(dl_phdr_info* library, std::size_t /*size*/, void* data) {
     const Notes& notes = *static_cast<const Notes*>(data);
     RankRecord& record = *notes.record;
-    const ModuleRecord module = describe(*loaded, text_of(record.program));
+    const ModuleRecord module = module_record(*library, text_of(record.program));
     const auto place = std::find_if(record.modules.begin(), record.modules.end(), [&](const auto& known) {
         return known.begin_address == 0 || known.begin_address == module.begin_address;
     });

@@ -66,7 +66,7 @@ class alignas(cache_line_byte) Profile {
         counters_.record->journal.current = call;
     }
     /// What a call did, which is counted later.
-    void write_down(const Entry& entry) {
+    [[gnu::always_inline]] void write_down(const Entry& entry) {
         Journal& journal = counters_.record->journal;
         std::span{journal.entries}[journal.end] = entry;
         std::atomic_signal_fence(std::memory_order_release);  // whole before it counts: we may be killed here

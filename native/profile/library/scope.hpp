@@ -25,7 +25,7 @@ class Scope {
 
     /// Calls `next`, and writes down how long it took, with what `effect` finds out before and after.
     template <typename Effect, typename Next>
-    int measure(Call call, Share share, Caller caller, Effect&& effect, Next next) {
+    [[gnu::always_inline]] int measure(Call call, Share share, Caller caller, Effect&& effect, Next next) {
         entry_ = {.site = caller.site(),
                   .call = call,
                   .share = share,
