@@ -7,17 +7,18 @@ processors in ``glibc-hwcaps``. What a program opens itself by dlopen(3) is in n
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from tare.nodes.files import opened_inside
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
 
+Read = TypeVar("Read")
 _MOST_LINKS = 40
 """As path_resolution(7)."""
 _MOST_LIBRARIES = 2000
@@ -108,19 +109,14 @@ class Files:
 
 def read_linked(opened: BinaryIO) -> Linked | None:
     """``None`` for what is no ELF file, or a damaged one."""
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - few commands read programs
-
-    linked = None
-    with damaged_elf():
-        linked = _linked(ELFFile(opened))
-    return linked
+    return read_elf(opened, _linked)
 
 
-@contextmanager
-def damaged_elf() -> Iterator[None]:
-    """End what reads a file that is no ELF file, or a damaged one, without an error."""
+def read_elf(opened: BinaryIO, read: Callable[["ELFFile"], Read]) -> Read | None:
+    """What ``read`` makes of the file; ``None`` for what is no ELF file, or a damaged one."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - few commands read programs
     from elftools.construct import ConstructError  # noqa: PLC0415
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
     wrong = (
         ELFError,
@@ -132,12 +128,14 @@ def damaged_elf() -> Iterator[None]:
         OverflowError,
         OSError,
     )
-    with suppress(*wrong, AssertionError, MemoryError, RecursionError):
-        yield
+    try:
+        return read(ELFFile(opened))
+    except (*wrong, AssertionError, MemoryError, RecursionError):
+        return None
 
 
 def _linked(elf: "ELFFile") -> Linked:
-    from elftools.elf.dynamic import DynamicSegment  # noqa: PLC0415 - see ``read_linked``
+    from elftools.elf.dynamic import DynamicSegment  # noqa: PLC0415 - see ``read_elf``
     from elftools.elf.segments import InterpSegment  # noqa: PLC0415
 
     interpreter, needed, searched = None, [], []

@@ -4,10 +4,10 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from tare.host.own_files import open_regular
-from tare.image.elf import damaged_elf
+from tare.image.elf import read_elf
 
 if TYPE_CHECKING:
     from elftools.dwarf.dwarfinfo import DWARFInfo
@@ -26,28 +26,24 @@ def source_lines(path: Path, build_id: str | None, addresses: Iterable[int]) -> 
         return {}
     try:
         with os.fdopen(open_regular(path), "rb") as opened:
-            return _lines(opened, build_id, addresses)
+            return read_elf(opened, lambda elf: _lines(elf, build_id, addresses)) or {}
     except OSError:
         return {}
 
 
-def _lines(opened: BinaryIO, build_id: str, addresses: Iterable[int]) -> Mapping[int, str]:
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - few commands read programs
-
-    lines: dict[int, str] = {}
-    with damaged_elf():
-        elf = ELFFile(opened)
-        if _build_id(elf) == build_id and elf.has_dwarf_info():
-            dwarf = elf.get_dwarf_info()
-            for address in addresses:
-                if (line := _line(dwarf, address)) is not None:
-                    lines[address] = line
-    return lines
+def _lines(elf: "ELFFile", build_id: str, addresses: Iterable[int]) -> Mapping[int, str]:
+    if _build_id(elf) != build_id or not elf.has_dwarf_info():
+        return {}
+    dwarf = elf.get_dwarf_info()
+    lines = {address: _line(dwarf, address) for address in addresses}
+    return {address: line for address, line in lines.items() if line is not None}
 
 
 def _build_id(elf: "ELFFile") -> str | None:
+    from elftools.elf.sections import NoteSection  # noqa: PLC0415 - few commands read programs
+
     section = elf.get_section_by_name(".note.gnu.build-id")
-    notes: Iterable[Mapping[str, Any]] = section.iter_notes() if section is not None else ()
+    notes = section.iter_notes() if isinstance(section, NoteSection) else ()
     return next((str(note["n_desc"]) for note in notes if note["n_type"] == "NT_GNU_BUILD_ID"), None)
 
 

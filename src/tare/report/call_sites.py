@@ -43,7 +43,9 @@ def print_sites(
 ) -> None:
     """Print them in their order; ``lines`` has the lines of source that are known, ``known`` counts all sites."""
     if not sites:
-        console.print(Text("The profile does not say: it is of a program that calls nothing, or of an older profiler."))
+        console.print(
+            Text("The profile does not say: it is of a program that calls nothing, or of an older profiler.")
+        )
         return
     console.print(Text(EXPLANATION))
     table = ruled_table()

@@ -91,8 +91,6 @@ def test_where_a_killed_rank_called_from_is_known(
     program = compile_c("endings")
     assert launcher.run([program, "kill"], 2).returncode != 0
     subprocess.run([programs / "profile-merge", launcher.file], check=True, timeout=20)
-    site = next(
-        site for site in sites(read_profile(launcher.file), 1) if site["call"] == "MPI_Recv"
-    )
+    site = next(site for site in sites(read_profile(launcher.file), 1) if site["call"] == "MPI_Recv")
     assert (site["module"], site["count"], site["received_byte"]) == (str(program), 1, 77)
     assert site["function"] is not None
