@@ -20,8 +20,7 @@ namespace tare::profile {
 
 namespace {
 
-constexpr unsigned char own_order =
-    std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+constexpr unsigned char own_order = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
 /// A file's bytes while this lives; none if it cannot be mapped.
 class MappedFile {
@@ -29,7 +28,8 @@ class MappedFile {
     explicit MappedFile(const std::string& path) {
         const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
         struct stat status {};
-        if (!file || ::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        if (!file || ::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
+            status.st_size == 0) {
             return;
         }
         const auto byte = static_cast<std::size_t>(status.st_size);
@@ -57,7 +57,8 @@ class MappedFile {
 
 /// Part of a file; empty if it lies outside.
 std::string_view part(std::string_view file, std::uint64_t begin, std::uint64_t byte) {
-    return begin <= file.size() && byte <= file.size() - begin ? file.substr(begin, byte) : std::string_view{};
+    return begin <= file.size() && byte <= file.size() - begin ? file.substr(begin, byte)
+                                                               : std::string_view{};
 }
 
 /// The item of a number in a table, wherever it lies.
@@ -73,9 +74,8 @@ std::optional<Item> item(std::string_view table, std::uint64_t number) {
 
 std::string_view section_table(std::string_view file) {
     const auto head = item<Elf64_Ehdr>(file, 0);
-    if (!head || std::memcmp(&head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_ident[EI_DATA] != own_order ||
-        head->e_shentsize != sizeof(Elf64_Shdr)) {
+    if (!head || std::memcmp(&head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
+        head->e_ident[EI_DATA] != own_order || head->e_shentsize != sizeof(Elf64_Shdr)) {
         return {};
     }
     return part(file, head->e_shoff, std::uint64_t{head->e_shnum} * sizeof(Elf64_Shdr));
@@ -103,12 +103,11 @@ std::string text_at(std::string_view texts, std::uint64_t begin) {
 std::string demangled(const std::string& name) {
     struct Free {
         void operator()(char* memory) const {
-            std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory): its rule
+            std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory)
         }
     };
     int status = 0;
-    const std::unique_ptr<char, Free> text{
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)};
+    const std::unique_ptr<char, Free> text{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)};
     return status == 0 ? std::string{text.get()} : name;
 }
 
@@ -141,10 +140,9 @@ void Functions::read(std::string_view file) {
 }
 
 std::string Functions::at(std::uint64_t address) const {
-    const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
-                                        [](std::uint64_t searched, const auto& function) {
-                                            return searched < function.begin;
-                                        });
+    const auto after = std::upper_bound(
+        functions_.begin(), functions_.end(), address,
+        [](std::uint64_t searched, const auto& function) { return searched < function.begin; });
     if (after == functions_.begin() || std::prev(after)->end <= address) {
         return {};
     }

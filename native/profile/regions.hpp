@@ -81,8 +81,8 @@ struct RegionTable {
 
   private:
     [[nodiscard]] RegionRecord* find_or_free(std::string_view name) {
-        const auto first = name.empty() ? regions.begin() : regions.begin() + 1;
-        const auto region = std::find_if(first, regions.end(), [&](const RegionRecord& known) {
+        auto* const first = name.empty() ? regions.begin() : regions.begin() + 1;
+        auto* const region = std::find_if(first, regions.end(), [&](const RegionRecord& known) {
             return known.has_name(name) || known.has_name({});
         });
         return region == regions.end() ? nullptr : &*region;

@@ -150,7 +150,8 @@ JsonObject add_region(JsonObject object, const RankRecord& record, const RegionR
     object.add("passages", region.passages);
     return add_shares(std::move(object), record, wall_ticks, region.share_ticks)
         .add("calls_left_out", region.left_out)
-        .add("calls", calls(record, [&](std::size_t index) { return record.regions.known_row(region, index); }));
+        .add("calls",
+             calls(record, [&](std::size_t index) { return record.regions.known_row(region, index); }));
 }
 
 /// That of MPI_Pcontrol(1): nothing unless the program marked it.

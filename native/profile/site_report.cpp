@@ -21,8 +21,9 @@ struct Place {
 };
 
 const ModuleRecord* module_of(const RankRecord& record, std::uint64_t address) {
-    const auto module = std::find_if(record.modules.begin(), record.modules.end(),
-                                     [&](const ModuleRecord& known) { return known.contains(address); });
+    const auto* const module =
+        std::find_if(record.modules.begin(), record.modules.end(),
+                     [&](const ModuleRecord& known) { return known.contains(address); });
     return module == record.modules.end() ? nullptr : &*module;
 }
 
@@ -40,9 +41,8 @@ class Places {
         const std::uint64_t offset = address - module->shift;
         // The call is what ends there; what follows it may be another function's beginning.
         const std::string name = functions_.try_emplace(path, path).first->second.at(offset - 1);
-        return {.module = path,
-                .offset = offset,
-                .function = name.empty() ? std::nullopt : std::optional{name}};
+        return {
+            .module = path, .offset = offset, .function = name.empty() ? std::nullopt : std::optional{name}};
     }
 
   private:

@@ -95,6 +95,7 @@ struct ModuleRecord {
     }
 };
 
-using ModuleTable = std::array<ModuleRecord, 128>;
+inline constexpr std::size_t most_modules = 128;
+using ModuleTable = std::array<ModuleRecord, most_modules>;
 
 }  // namespace tare::profile

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks regions of a program in C or C++ for Tare's MPI profiler (docs/profiler.md), which then tells each apart:
+/* Marks regions of a program in C or C++ for Tare's MPI profiler (docs/profiler.md), which then tells each
+ * apart:
  *
  *     TARE_REGION_BEGIN("solve");
  *     ...
  *     TARE_REGION_END("solve");
  *
- * Between MPI_Init and MPI_Finalize. It needs no library and works with every MPI; without the profiler it does
- * nothing. Regions may lie in each other, and overlap. The name is text of at most 63 characters. */
+ * Between MPI_Init and MPI_Finalize. It needs no library and works with every MPI; without the profiler it
+ * does nothing. Regions may lie in each other, and overlap. The name is text of at most 63 characters. */
 #ifndef TARE_REGION_H
 #define TARE_REGION_H
 

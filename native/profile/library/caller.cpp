@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fortran's interfaces are functions of a library that call C's, so that all calls of a kind come from one place
-// there. How large the frame of such a function is at its call is always the same: it is found once by unwinding the
-// stack, and from then on its caller is read from there.
+// Fortran's interfaces are functions of a library that call C's, so that all calls of a kind come from one
+// place there. How large the frame of such a function is at its call is always the same: it is found once by
+// unwinding the stack, and from then on its caller is read from there.
 #include "profile/library/caller.hpp"
 
 #include <dlfcn.h>

@@ -159,7 +159,8 @@ int finalize(Layer layer) {
 /// What another tool that comes next may ask for beside the level: it is passed on as it came in registers.
 using Further = void*;
 
-/// A begin or an end of a region; other levels are other tools' affair. `name` has a meaning with Tare's own alone.
+/// A begin or an end of a region; other levels are other tools' affair. `name` has a meaning with Tare's own
+/// alone.
 void mark_region(int level, const void* name) {
     Profile* const profile = active_profile().load(std::memory_order_acquire);
     const bool is_named = level == TARE_REGION_BEGINS || level == TARE_REGION_ENDS;

@@ -55,11 +55,8 @@ void note_build(const dl_phdr_info& library, const ElfW(Phdr) & segment, ModuleR
 }
 
 ModuleRecord module_record(const dl_phdr_info& library, std::string_view program) {
-    ModuleRecord module{.begin_address = UINT64_MAX,
-                        .end_address = 0,
-                        .shift = library.dlpi_addr,
-                        .build = {},
-                        .path = {}};
+    ModuleRecord module{
+        .begin_address = UINT64_MAX, .end_address = 0, .shift = library.dlpi_addr, .build = {}, .path = {}};
     for (const auto& segment : Segments{library.dlpi_phdr, library.dlpi_phnum}) {
         if (segment.p_type == PT_LOAD) {
             const std::uint64_t begin = library.dlpi_addr + segment.p_vaddr;

@@ -11,7 +11,7 @@ from tare.host.own_files import open_regular, read_plain
 from tare.journal.result import ResultFolder
 
 if TYPE_CHECKING:
-    from tare.records import Analysis, Cell
+    from tare.records import Cell, Outcome
     from tare.workloads.call_sites import CallSite, Profiled
 
 _HEAD = b'{"schema":'
@@ -46,7 +46,7 @@ def show_profile(path: Path, *, as_json: bool, show_all: bool) -> ExitCode:
     return ExitCode.DONE
 
 
-def print_call_sites(analysis: "Analysis", folder: ResultFolder, *, show_all: bool) -> None:
+def print_call_sites(outcomes: Iterable["Outcome"], folder: ResultFolder, *, show_all: bool) -> None:
     """Print, for each environment that was profiled, which places in its programs cost most, over all its trials."""
     from rich.text import Text
 
@@ -58,7 +58,7 @@ def print_call_sites(analysis: "Analysis", folder: ResultFolder, *, show_all: bo
     from tare.workloads.call_sites import joined_runs
 
     console = PlainConsole()
-    for number, ((cell, environment), profiled) in enumerate(_by_environment(analysis, folder).items()):
+    for number, ((cell, environment), profiled) in enumerate(_by_environment(outcomes, folder).items()):
         if number == 0:
             console.print(Text(f"\n{TITLE}", style="bold"))
         joined = joined_runs(each.sites for each in profiled)
@@ -69,14 +69,14 @@ def print_call_sites(analysis: "Analysis", folder: ResultFolder, *, show_all: bo
 
 
 def _by_environment(
-    analysis: "Analysis", folder: ResultFolder
+    outcomes: Iterable["Outcome"], folder: ResultFolder
 ) -> Mapping[tuple["Cell", str], list["Profiled"]]:
     """Only trials that count, and whose raw output is still there."""
     from tare.records import Status
     from tare.treat.pairing import cell_of
 
     kept: dict[tuple[Cell, str], list[Profiled]] = {}
-    for outcome in analysis.outcomes:
+    for outcome in outcomes:
         if outcome.status is Status.OK:
             for profiled in _of_trial(folder.raw / outcome.trial.identity):
                 key = (cell_of(outcome), outcome.trial.environment.name)

@@ -63,7 +63,7 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     else:
         print_analysis(analysis, as_json=as_json, show_all=show_all)
         if not as_json:
-            print_call_sites(analysis, ResultFolder(result), show_all=show_all)
+            print_call_sites(analysis.outcomes, ResultFolder(result), show_all=show_all)
             print()
             print_answer(analysis, ResultFolder(result).report)
     if jobs is not None:

@@ -122,12 +122,14 @@ TEST_CASE("places that called longest come first, and what is not known of one i
     };
     spend(4, 1'000'000'000);
     spend(0x1010, 2'000'000'000);
-    rank.record->modules.at(0) = {.begin_address = 0x1000, .end_address = 0x2000, .shift = 0x1000, .build = {}, .path = {}};
+    rank.record->modules.at(0) = {
+        .begin_address = 0x1000, .end_address = 0x2000, .shift = 0x1000, .build = {}, .path = {}};
     rank.record->modules.at(0).path = {'/', 'n', 'o', 'n', 'e'};
     rank.record->modules.at(0).build.front() = 0xAB;
-    CHECK(rank.says(R"("call_sites":[{"call":"MPI_Send","module":"/none","offset":16,"function":null,"count":1,)"
-                    R"("time_s":2,"longest_s":2,"sent_byte":0,"received_byte":0},)"
-                    R"({"call":"MPI_Send","module":null,"offset":null,"function":null,"count":1,"time_s":1,)"));
+    CHECK(rank.says(
+        R"("call_sites":[{"call":"MPI_Send","module":"/none","offset":16,"function":null,"count":1,)"
+        R"("time_s":2,"longest_s":2,"sent_byte":0,"received_byte":0},)"
+        R"({"call":"MPI_Send","module":null,"offset":null,"function":null,"count":1,"time_s":1,)"));
     CHECK(rank.says(R"("modules":[{"path":"/none","build_id":"ab00000000000000000000000000000000000000"}])"));
     rank.record->sites.left_out.count = 3;
     CHECK(rank.says(R"({"call":null,"module":null,"offset":null,"function":null,"count":3,)"));
