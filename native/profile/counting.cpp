@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/counting.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace tare::profile {
@@ -23,6 +24,13 @@ void count_time(ShareTicks& share_ticks, const Entry& entry) {
     if (entry.is_call && entry.on_main) {
         share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.end_ticks - entry.begin_ticks;
     }
+}
+
+[[gnu::noinline, gnu::cold]] void count_thread(RankRecord& record, const Entry& entry) {
+    const std::size_t place = std::clamp<std::size_t>(entry.thread, 1, ThreadRecord::most) - 1;
+    ThreadRecord& thread = record.threads.at(place);
+    ++thread.count;
+    thread.share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.end_ticks - entry.begin_ticks;
 }
 
 [[gnu::noinline, gnu::cold]] void count_inside(RegionTable& table, const Entry& entry) {
@@ -84,6 +92,8 @@ void count(const RankCounters& counters, const Entry& entry) {
     }
     if (entry.is_call && entry.on_main) {
         record.known_until_ticks = entry.end_ticks;
+    } else if (entry.is_call) {
+        count_thread(record, entry);
     }
     if (is_message(entry)) {
         count_peer(counters.peers[static_cast<std::size_t>(entry.peer)], entry);

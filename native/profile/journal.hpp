@@ -66,9 +66,11 @@ struct alignas(cache_line_byte) Entry {
     bool has_sent = false;
     bool has_received = false;
     /// False for what one call did beyond its first.
-    bool is_call = false;
+    bool is_call : 1 = false;
     /// Whether its time is the rank's time.
-    bool on_main = false;
+    bool on_main : 1 = false;
+    /// Otherwise the number of its thread, from 1 on.
+    std::uint8_t thread = 0;
 
     void send(std::uint64_t byte) {
         has_sent = true;

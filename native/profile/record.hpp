@@ -28,6 +28,16 @@ struct PeerRecord {
 
 using CallRecords = std::array<CallRecord, call_count>;
 
+/// A thread that calls MPI and did not call MPI_Init; the last of them stands for all that have no room.
+struct ThreadRecord {
+    static constexpr std::size_t most = 63;
+
+    /// The system's number for it.
+    std::int32_t system_number;
+    std::uint64_t count;
+    ShareTicks share_ticks;
+};
+
 /// How far a rank came.
 enum class Stage : std::uint32_t { running, finalized, aborted, exited };
 
@@ -87,6 +97,7 @@ struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new fi
     CollectiveWaits collective_waits;
     CallRecords calls;
     RegionTable regions;
+    std::array<ThreadRecord, ThreadRecord::most> threads;
     SiteTable sites;
     ModuleTable modules;
 

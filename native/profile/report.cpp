@@ -77,6 +77,27 @@ JsonObject add_shares(JsonObject object, const RankRecord& record, std::int64_t 
         .add("io_s", record.seconds(io_ticks));
 }
 
+double seconds_of(const RankRecord& record, const ShareTicks& share_ticks, Share share) {
+    return record.seconds(share_ticks.at(static_cast<std::size_t>(share)));
+}
+
+/// Those that did not call MPI_Init. The last has no number if it stands for several.
+std::vector<JsonObject> other_threads(const RankRecord& record) {
+    std::vector<JsonObject> rows;
+    for (const ThreadRecord& thread : record.threads) {
+        const bool has_own_row = &thread != &record.threads.back();
+        if (thread.count > 0) {
+            rows.push_back(
+                JsonObject{}
+                    .add("thread", has_own_row ? std::optional{thread.system_number} : std::nullopt)
+                    .add("count", thread.count)
+                    .add("communication_s", seconds_of(record, thread.share_ticks, Share::communication))
+                    .add("io_s", seconds_of(record, thread.share_ticks, Share::io)));
+        }
+    }
+    return rows;
+}
+
 std::vector<JsonObject> peers(const RankCounters& counters) {
     const auto world = static_cast<std::size_t>(counters.record->ranks);
     std::vector<JsonObject> found;
@@ -220,6 +241,7 @@ std::string rank_text(const RankCounters& counters) {
         .add("collective_waits", collective_waits(record))
         .add("region", region(record))
         .add("regions", regions(record))
+        .add("other_threads", other_threads(record))
         .add("passages_left_out", record.regions.passages_left_out)
         .add("calls", calls(record, [&](std::size_t index) { return &record.calls.at(index); }))
         .add("call_sites", call_sites(record))

@@ -13,11 +13,15 @@
 
 #include <mpi.h>
 
+/* NOLINTBEGIN(cppcoreguidelines-macro-usage): for C as well */
+
 /* Levels of MPI_Pcontrol that other tools do not use: "TARE", and the next. */
 #define TARE_REGION_BEGINS 0x54415245
 #define TARE_REGION_ENDS 0x54415246
 
 #define TARE_REGION_BEGIN(name) ((void)MPI_Pcontrol(TARE_REGION_BEGINS, (const char*)(name)))
 #define TARE_REGION_END(name) ((void)MPI_Pcontrol(TARE_REGION_ENDS, (const char*)(name)))
+
+/* NOLINTEND(cppcoreguidelines-macro-usage) */
 
 #endif

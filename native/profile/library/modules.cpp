@@ -88,7 +88,7 @@ int note(dl_phdr_info* library, std::size_t /*size*/, void* data) {
     const Notes& notes = *static_cast<const Notes*>(data);
     RankRecord& record = *notes.record;
     const ModuleRecord module = module_record(*library, text_of(record.program));
-    const auto place = std::find_if(record.modules.begin(), record.modules.end(), [&](const auto& known) {
+    auto* const place = std::find_if(record.modules.begin(), record.modules.end(), [&](const auto& known) {
         return known.begin_address == 0 || known.begin_address == module.begin_address;
     });
     if (place != record.modules.end() && (!notes.of_sites_alone || has_sites(record, module))) {
@@ -105,8 +105,8 @@ void note_modules(RankRecord& record) {
 }
 
 void keep_modules_of_sites(RankRecord& record) {
-    const auto end = std::remove_if(record.modules.begin(), record.modules.end(),
-                                    [&](const ModuleRecord& module) { return !has_sites(record, module); });
+    auto* const end = std::remove_if(record.modules.begin(), record.modules.end(),
+                                     [&](const ModuleRecord& module) { return !has_sites(record, module); });
     std::fill(end, record.modules.end(), ModuleRecord{});
     Notes notes{.record = &record, .of_sites_alone = true};
     ::dl_iterate_phdr(note, &notes);

@@ -114,6 +114,12 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
     own.mark = RankRecord::mark_of_layout;  // last: a file without it is not whole
 }
 
+void Profile::meet_thread(ThreadState& thread) {
+    const unsigned number = std::min<unsigned>(++met_threads_, ThreadRecord::most);
+    thread.number = static_cast<std::uint8_t>(number);
+    record().threads.at(number - 1).system_number = ::gettid();
+}
+
 void Profile::measure_clock() const { record().ns_per_tick = clock_.ns_per_tick(loaded_, Moment::now()); }
 
 }  // namespace tare::profile

@@ -30,6 +30,16 @@ struct Initialization {
 /// job by PMIx in all its processes; otherwise rank 0 names it.
 [[nodiscard]] std::string run_name(const Mpi& mpi);
 
+/// What a thread does at present.
+struct ThreadState {
+    /// Calls of MPI's that contain each other: those inside of MPI are part of the outermost.
+    int depth = 0;
+    /// Whether it called MPI_Init: its time is the rank's time.
+    bool is_measured = false;
+    /// Of all others, from 1 on in the order of their first calls; 0: it has made none.
+    std::uint8_t number = 0;
+};
+
 /// What each call needs lies in front, in whole lines of the cache.
 class alignas(cache_line_byte) Profile {
   public:
@@ -76,6 +86,9 @@ class alignas(cache_line_byte) Profile {
         }
     }
     void leave() const { counters_.record->journal.current = Call::none; }
+
+    /// Numbers a thread that did not call MPI_Init.
+    void meet_thread(ThreadState& thread);
 
     /// Counts all that is written down.
     void settle();
@@ -139,15 +152,8 @@ class alignas(cache_line_byte) Profile {
     MatchedMessages matched_;
     std::string path_;
     std::mutex mutex_;
+    std::atomic<unsigned> met_threads_ = 0;
     Moment loaded_;
-};
-
-/// What a thread does at present.
-struct ThreadState {
-    /// Calls of MPI's that contain each other: those inside of MPI are part of the outermost.
-    int depth = 0;
-    /// Whether it called MPI_Init: its time is the rank's time.
-    bool is_measured = false;
 };
 
 /// The profile between MPI_Init and MPI_Finalize, else null. Calls come from the program with nothing of ours

@@ -26,11 +26,15 @@ class Scope {
     /// Calls `next`, and writes down how long it took, with what `effect` finds out before and after.
     template <typename Effect, typename Next>
     [[gnu::always_inline]] int measure(Call call, Share share, Caller caller, Effect&& effect, Next next) {
+        if (!thread_->is_measured && thread_->number == 0) [[unlikely]] {
+            profile_->meet_thread(*thread_);
+        }
         entry_ = {.site = caller.site(),
                   .call = call,
                   .share = share,
                   .is_call = true,
-                  .on_main = thread_->is_measured};
+                  .on_main = thread_->is_measured,
+                  .thread = thread_->number};
         effect.prepare(*this);
         entry_.begin_ticks = profile_->clock().now();
         if (entry_.on_main) {

@@ -140,6 +140,20 @@ TEST_CASE("calls for which a region has no row are counted as such, and their ti
     CHECK(region.share_ticks.at(1) == 30);
 }
 
+TEST_CASE("calls of threads other than the first count for these, and for no share of the rank") {
+    Entry other = send(1, 8);
+    other.on_main = false;
+    other.thread = 2;
+    Entry last = other;
+    last.thread = 255;
+    const Gone rank{{send(1, 8), other, other, last}};
+    CHECK(rank.record->share_ticks.at(1) == 30);
+    CHECK(rank.record->threads.at(1).count == 2);
+    CHECK(rank.record->threads.at(1).share_ticks.at(1) == 60);
+    CHECK(rank.record->threads.back().count == 1);
+    CHECK(rank.row(Call::Send).count == 4);
+}
+
 TEST_CASE("entries that cannot be are left out, whatever a broken file holds") {
     Entry no_call = send(1, 8);
     no_call.call = static_cast<Call>(30'000);

@@ -100,7 +100,7 @@ TEST_CASE("waiting in collective calls has reasons of its own") {
 
 TEST_CASE("a region is told only where the program marks it, and ends with what is known of the rank") {
     Rank rank;
-    CHECK(rank.says(R"("region":null,"regions":[],"passages_left_out":0,)"));
+    CHECK(rank.says(R"("region":null,"regions":[],"other_threads":[],"passages_left_out":0,)"));
     RegionRecord& own = rank.record->regions.regions.front();
     own.passages = 2;
     own.wall_ticks = 3'000'000'000;
@@ -133,6 +133,15 @@ TEST_CASE("places that called longest come first, and what is not known of one i
     CHECK(rank.says(R"("modules":[{"path":"/none","build_id":"ab00000000000000000000000000000000000000"}])"));
     rank.record->sites.left_out.count = 3;
     CHECK(rank.says(R"({"call":null,"module":null,"offset":null,"function":null,"count":3,)"));
+}
+
+TEST_CASE("other threads are told with the system's numbers, those beyond the most together and without") {
+    Rank rank;
+    rank.record->threads.front() = {
+        .system_number = 77, .count = 2, .share_ticks = {0, 1'000'000'000, 2'000'000'000}};
+    rank.record->threads.back() = {.system_number = 99, .count = 5, .share_ticks = {}};
+    CHECK(rank.says(R"("other_threads":[{"thread":77,"count":2,"communication_s":1,"io_s":2},)"
+                    R"({"thread":null,"count":5,"communication_s":0,"io_s":0}])"));
 }
 
 TEST_CASE("a partial run says so, and names its missing ranks") {
