@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workloads.recorded import recorded
 
+from tare.records.profiled import ProfiledRun
 from tare.workloads import profile
-from tare.workloads.call_sites import Profiled, joined_runs, parse_profiled
+from tare.workloads.call_sites import joined_runs, parse_profiled
 
 SAID = json.loads(recorded("npb", "cg-profiled").files[profile.FILE])
 """Of two ranks, by a profiler that told of no places."""
@@ -28,7 +29,7 @@ def row(function: str | None, time_s: float, **keys: Any) -> dict[str, Any]:
     }
 
 
-def run(*ranks: list[dict[str, Any]]) -> Profiled:
+def run(*ranks: list[dict[str, Any]]) -> ProfiledRun:
     with_sites = [{**rank, "call_sites": rows} for rank, rows in zip(SAID["profile"], ranks, strict=True)]
     return parse_profiled(json.dumps({**SAID, "profile": with_sites}))
 

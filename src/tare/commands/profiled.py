@@ -12,7 +12,7 @@ from tare.journal.result import ResultFolder
 
 if TYPE_CHECKING:
     from tare.records import Cell, Outcome
-    from tare.workloads.call_sites import CallSite, Profiled
+    from tare.records.profiled import CallSite, ProfiledRun
 
 _HEAD = b'{"schema":'
 _HEAD_BYTE = 4096
@@ -70,12 +70,12 @@ def print_call_sites(outcomes: Iterable["Outcome"], folder: ResultFolder, *, sho
 
 def _by_environment(
     outcomes: Iterable["Outcome"], folder: ResultFolder
-) -> Mapping[tuple["Cell", str], list["Profiled"]]:
+) -> Mapping[tuple["Cell", str], list["ProfiledRun"]]:
     """Only trials that count, and whose raw output is still there."""
     from tare.records import Status
     from tare.treat.pairing import cell_of
 
-    kept: dict[tuple[Cell, str], list[Profiled]] = {}
+    kept: dict[tuple[Cell, str], list[ProfiledRun]] = {}
     for outcome in outcomes:
         if outcome.status is Status.OK:
             for profiled in _of_trial(folder.raw / outcome.trial.identity):
@@ -84,7 +84,7 @@ def _by_environment(
     return kept
 
 
-def _of_trial(raw: Path) -> Iterator["Profiled"]:
+def _of_trial(raw: Path) -> Iterator["ProfiledRun"]:
     from tare.workloads.profile import FILE
 
     for path in sorted(raw.glob(f"*/{FILE}")):
@@ -96,7 +96,7 @@ def _of_trial(raw: Path) -> Iterator["Profiled"]:
             yield profiled
 
 
-def _read(path: Path) -> "Profiled":
+def _read(path: Path) -> "ProfiledRun":
     from tare.workloads.call_sites import parse_profiled
 
     try:
@@ -109,7 +109,7 @@ def _read(path: Path) -> "Profiled":
         ) from error
 
 
-def lines_of(profiled: Iterable["Profiled"], sites: Iterable["CallSite"]) -> Mapping[tuple[str, int], str]:
+def lines_of(profiled: Iterable["ProfiledRun"], sites: Iterable["CallSite"]) -> Mapping[tuple[str, int], str]:
     """(Module, offset) \N{RIGHTWARDS ARROW} source file and line, for modules on this host with debug data."""
     from tare.image.source_lines import source_lines
 

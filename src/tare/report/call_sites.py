@@ -11,8 +11,8 @@ from tare.drawing.table import figures_table, ruled_table
 from tare.drawing.words import NO_VALUE, counted, quantity, share_percent
 from tare.foreign import one_line
 from tare.records import Activity
+from tare.records.profiled import CallPlace, CallSite, ProfiledRun
 from tare.report.activities import NAMES
-from tare.workloads.call_sites import CallSite, Place, Profiled
 
 TITLE = "Where MPI is called from"
 EXPLANATION = "Time in the calls per rank, and as a share of the time from MPI_Init to MPI_Finalize."
@@ -20,7 +20,7 @@ _ALL_OTHERS = "places beyond the 768 that are kept"
 _MOST_RANKS = 64
 
 
-def print_ranks(profiled: Profiled, console: Console) -> None:
+def print_ranks(profiled: ProfiledRun, console: Console) -> None:
     """Print the times of each rank, at most so many as fit a screen or two."""
     ranks = counted(len(profiled.ranks), "rank")
     console.print(Text(f"{one_line(profiled.program)}, {ranks}, {one_line(profiled.library)}", style="bold"))
@@ -29,7 +29,7 @@ def print_ranks(profiled: Profiled, console: Console) -> None:
         console.print(Text(f"The run did not come to its end{missing}."))
     shown = profiled.ranks[:_MOST_RANKS]
     rows = [
-        (f"rank {rank.rank}", *(quantity(rank.time_s(activity), "s") for activity in Activity))
+        (f"rank {rank.rank}", *(quantity(rank.times_s[activity], "s") for activity in Activity))
         for rank in shown
     ]
     console.print(figures_table(["", *(NAMES[activity] for activity in Activity)], rows))
@@ -67,7 +67,7 @@ def print_sites(
         console.print(Text(f"{counted(known - len(sites), 'more place')}: --all shows them."))
 
 
-def place_said(place: Place, lines: Mapping[tuple[str, int], str]) -> str:
+def place_said(place: CallPlace, lines: Mapping[tuple[str, int], str]) -> str:
     """Such as ``solve at solve.c:12 in model``: all of it that is known."""
     if place.call is None:
         return _ALL_OTHERS

@@ -1,106 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
 """From where in a program MPI is called, and what that costs: a profile's places, joined over its ranks."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from tare.records import Activity
+from tare.records.profiled import CallPlace, CallSite, ProfiledRank, ProfiledRun
 from tare.untrusted import from_json
-from tare.workloads.profile import Rank
+from tare.workloads.profile import ProfilePart, RankTimes
 
 _Count = Annotated[int, Field(ge=0)]
 _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Place(_Read):
-    """Where calls of one kind come from."""
-
+class _Row(ProfilePart):
     call: str | None
-    """``None``: all for which the profiler had no room."""
-    module: str | None = None
-    """Path of the program or library; ``None``: not known."""
-    offset: _Count | None = None
-    """In the module's own addresses, that to which the call returns."""
-    function: str | None = None
-    """By the module's table of symbols."""
-
-
-class _Row(Place):
+    module: str | None
+    offset: _Count | None
+    function: str | None
     count: _Count
     time_s: _Seconds
 
     @property
-    def place(self) -> Place:
-        return Place(call=self.call, module=self.module, offset=self.offset, function=self.function)
+    def place(self) -> CallPlace:
+        return CallPlace(call=self.call, module=self.module, offset=self.offset, function=self.function)
 
 
-class _Module(_Read):
+class _Module(ProfilePart):
     path: str
     build_id: str | None
 
 
-class RankSites(Rank):
-    """One rank, and where its calls came from."""
-
+class _SitedRank(RankTimes):
     rank: _Count
     call_sites: tuple[_Row, ...] = ()
     """Of an older profiler none are known."""
     modules: tuple[_Module, ...] = ()
 
 
-class _Profile(_Read):
+class _SitedProfile(ProfilePart):
     schema_number: Literal[1] = Field(alias="schema")
     program: str
     library: str
     ranks: Annotated[int, Field(gt=0)]
     partial: bool
-    profile: tuple[RankSites, ...]
+    profile: tuple[_SitedRank, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallSite:
-    """A place and what its calls took, over the ranks of a run; a rank that never calls there took no time."""
-
-    place: Place
-    count: int
-    """Of all ranks."""
-    mean_s: float
-    """Per rank."""
-    largest_s: float
-    """Of any rank."""
-    share: float
-    """Of the ranks' time from MPI_Init to MPI_Finalize."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profiled:
-    """One run by its profile."""
-
-    program: str
-    library: str
-    ranks: tuple[RankSites, ...]
-    missing: int
-    """Ranks of which nothing is known."""
-    partial: bool
-    sites: tuple[CallSite, ...]
-    """The one that took longest first."""
-    builds: Mapping[str, str]
-    """Path of a module \N{RIGHTWARDS ARROW} which build of it ran, where that is known."""
-
-
-def parse_profiled(text: str) -> Profiled:
+def parse_profiled(text: str) -> ProfiledRun:
     """Read a whole profile; ``ValueError`` if it is none."""
-    profile = _Profile.model_validate(from_json(text))
-    return Profiled(
+    profile = _SitedProfile.model_validate(from_json(text))
+    return ProfiledRun(
         program=profile.program,
         library=profile.library,
-        ranks=profile.profile,
+        ranks=tuple(
+            ProfiledRank(rank=rank.rank, times_s={activity: rank.time_s(activity) for activity in Activity})
+            for rank in profile.profile
+        ),
         missing=profile.ranks - len(profile.profile),
         partial=profile.partial,
         sites=_joined(profile.profile),
@@ -113,8 +71,8 @@ def parse_profiled(text: str) -> Profiled:
     )
 
 
-def _joined(ranks: Sequence[RankSites]) -> tuple[CallSite, ...]:
-    rows: dict[Place, list[_Row]] = {}
+def _joined(ranks: Sequence[_SitedRank]) -> tuple[CallSite, ...]:
+    rows: dict[CallPlace, list[_Row]] = {}
     for rank in ranks:
         for row in rank.call_sites:
             rows.setdefault(row.place, []).append(row)
@@ -123,7 +81,7 @@ def _joined(ranks: Sequence[RankSites]) -> tuple[CallSite, ...]:
     return tuple(sorted(sites, key=lambda site: -site.mean_s))
 
 
-def _site(place: Place, rows: Sequence[_Row], ranks: int, whole_s: float) -> CallSite:
+def _site(place: CallPlace, rows: Sequence[_Row], ranks: int, whole_s: float) -> CallSite:
     time_s = sum(row.time_s for row in rows)
     return CallSite(
         place=place,
@@ -137,7 +95,7 @@ def _site(place: Place, rows: Sequence[_Row], ranks: int, whole_s: float) -> Cal
 def joined_runs(runs: Iterable[Sequence[CallSite]]) -> tuple[CallSite, ...]:
     """Over runs of the same program: means of the means and shares, the largest of all, calls of all."""
     every = [list(run) for run in runs]
-    by_place: dict[Place, list[CallSite]] = {}
+    by_place: dict[CallPlace, list[CallSite]] = {}
     for run in every:
         for site in run:
             by_place.setdefault(site.place, []).append(site)

@@ -20,15 +20,17 @@ _SAID = re.compile(r"^tareprof: .*$", re.MULTILINE)
 _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Read(BaseModel):
+class ProfilePart(BaseModel):
+    """An object of a profile; a newer profiler may tell more."""
+
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Waits(_Read):
+class _Waits(ProfilePart):
     wait_s: _Seconds | None
 
 
-class Rank(_Read):
+class RankTimes(ProfilePart):
     """Where the time of one rank went."""
 
     init_s: _Seconds
@@ -49,12 +51,12 @@ class Rank(_Read):
         return sum(self.time_s(activity) for activity in Activity)
 
 
-class _Profile(_Read):
+class _Profile(ProfilePart):
     schema_number: Literal[1] = Field(alias="schema")
     library: str
     ranks: Annotated[int, Field(gt=0)]
     partial: Literal[False]
-    profile: tuple[Rank, ...]
+    profile: tuple[RankTimes, ...]
 
 
 def preload(tools_directory: str) -> dict[str, str]:
