@@ -10,11 +10,12 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
-#include <optional>
 
 #include "profile/library/profile.hpp"
 
 namespace tare::profile {
+
+#ifdef __x86_64__
 
 namespace {
 
@@ -95,8 +96,6 @@ bool is_outermost() {
 }
 
 }  // namespace
-
-#ifdef __x86_64__
 
 std::uint64_t behind_fortran(std::uint64_t site, std::uint64_t stack) {
     constexpr int most_layers = 4;
