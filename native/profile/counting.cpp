@@ -1,31 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/counting.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace tare::profile {
 
 namespace {
 
-void count_call(CallRecords& calls, ShareTicks& share_ticks, const Entry& entry) {
-    CallRecord& row = calls.at(index_of(entry.call));
+inline void count_data(CallRecord& row, const Entry& entry) {
     if (entry.is_call) {
-        const std::int64_t spent_ticks = entry.end_ticks - entry.begin_ticks;
-        row.add(spent_ticks);
-        share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.on_main ? spent_ticks : 0;
+        row.add(entry.end_ticks - entry.begin_ticks);
     }
     if (entry.has_sent) {
-        row.sent.add(entry.sent_byte);
+        row.sent.add(entry.sent_byte());
     }
     if (entry.has_received) {
         row.received.add(entry.received_byte);
     }
 }
 
+void count_time(ShareTicks& share_ticks, const Entry& entry) {
+    if (entry.is_call && entry.on_main) {
+        share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.end_ticks - entry.begin_ticks;
+    }
+}
+
+[[gnu::noinline, gnu::cold]] void count_thread(RankRecord& record, const Entry& entry) {
+    const std::size_t place = std::clamp<std::size_t>(entry.thread, 1, ThreadRecord::most) - 1;
+    ThreadRecord& thread = record.threads.at(place);
+    ++thread.count;
+    thread.share_ticks.at(static_cast<std::size_t>(entry.share)) += entry.end_ticks - entry.begin_ticks;
+}
+
+[[gnu::noinline, gnu::cold]] void count_inside(RegionTable& table, const Entry& entry) {
+    for (RegionRecord& region : table.regions) {
+        if (!region.is_inside()) {
+            continue;
+        }
+        count_time(region.share_ticks, entry);
+        if (CallRecord* const row = table.row_of(region, entry.call)) {
+            count_data(*row, entry);
+        } else {
+            region.left_out += entry.is_call ? 1 : 0;
+        }
+    }
+}
+
 void count_peer(PeerRecord& peer, const Entry& entry) {
     if (entry.did == Did::sent) {
         ++peer.sent;
-        peer.sent_byte += entry.sent_byte;
+        peer.sent_byte += entry.sent_byte();
     } else {
         ++peer.received;
         peer.received_byte += entry.received_byte;
@@ -39,6 +64,7 @@ bool is_message(const Entry& entry) {
 /// A receive of which the journal tells the beginning and the end.
 Entry received(const Entry& posted, const Entry& ended) {
     return {.received_byte = ended.received_byte,
+            .site = posted.site,
             .peer = posted.peer >= 0 ? posted.peer : ended.peer,
             .call = posted.call,
             .did = posted.peer == any_of_others ? Did::moved : Did::received,
@@ -56,12 +82,18 @@ bool can_be(const RankCounters& counters, const Entry& entry) {
 
 void count(const RankCounters& counters, const Entry& entry) {
     RankRecord& record = *counters.record;
-    count_call(record.calls, record.share_ticks, entry);
-    if (record.region.is_inside()) {
-        count_call(record.region.calls, record.region.share_ticks, entry);
+    count_data(record.calls.at(index_of(entry.call)), entry);
+    count_time(record.share_ticks, entry);
+    if (entry.site != 0) {
+        record.sites.row_of(entry.site, entry.call).add(entry);
+    }
+    if (record.regions.inside > 0) {
+        count_inside(record.regions, entry);
     }
     if (entry.is_call && entry.on_main) {
         record.known_until_ticks = entry.end_ticks;
+    } else if (entry.is_call) {
+        count_thread(record, entry);
     }
     if (is_message(entry)) {
         count_peer(counters.peers[static_cast<std::size_t>(entry.peer)], entry);

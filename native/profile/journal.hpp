@@ -47,12 +47,13 @@ inline constexpr std::size_t cache_line_byte = 64;
 struct alignas(cache_line_byte) Entry {
     std::int64_t begin_ticks = 0;
     std::int64_t end_ticks = 0;
-    std::uint64_t sent_byte = 0;
     std::uint64_t received_byte = 0;
+    /// Where in the program the call was made: the address that it returns to; 0 if that is not known.
+    std::uint64_t site = 0;
     /// The stream of a message; the communicator of a receive that was posted; the identity of a collective
     /// call's.
     std::uint64_t context = 0;
-    /// The request that was posted or ended.
+    /// The request that was posted or ended or, as nothing that sends is either, the bytes sent.
     std::uint64_t request = 0;
     /// The other's rank in MPI_COMM_WORLD, or one of the below if a receive was posted that does not name it;
     /// if a request ended its rank in the communicator, negative if that brought no message; the members of a
@@ -65,9 +66,17 @@ struct alignas(cache_line_byte) Entry {
     bool has_sent = false;
     bool has_received = false;
     /// False for what one call did beyond its first.
-    bool is_call = false;
+    bool is_call : 1 = false;
     /// Whether its time is the rank's time.
-    bool on_main = false;
+    bool on_main : 1 = false;
+    /// Otherwise the number of its thread, from 1 on.
+    std::uint8_t thread = 0;
+
+    void send(std::uint64_t byte) {
+        has_sent = true;
+        request = byte;
+    }
+    [[nodiscard]] std::uint64_t sent_byte() const { return has_sent ? request : 0; }
 };
 
 /// The start of a rank's file: nothing else is written at each call.

@@ -3,61 +3,20 @@
 // nothing is lost when it is killed, and `profile-merge` reads it afterwards.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 
+#include "profile/call_record.hpp"
 #include "profile/journal.hpp"
+#include "profile/regions.hpp"
+#include "profile/sites.hpp"
 
 namespace tare::profile {
 
-/// Sizes below 2^47 byte have a class of their own; what is larger is in the last.
-inline constexpr std::size_t size_classes = 48;
-
 inline constexpr double nanosecond_per_second = 1e9;
-
-/// The class of a message: 0 for an empty one, else 1 + the exponent of the power of two at or below its
-/// size.
-[[nodiscard]] constexpr std::size_t size_class(std::uint64_t byte) {
-    return std::min<std::size_t>(std::bit_width(byte), size_classes - 1);
-}
-
-/// The smallest size of a class, in byte.
-[[nodiscard]] constexpr std::uint64_t smallest_of(std::size_t size_class) {
-    return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
-}
-
-/// Messages, or the data of collective calls and files, in one direction.
-struct Messages {
-    std::uint64_t count;
-    std::uint64_t byte;
-    std::array<std::uint64_t, size_classes> by_size;
-
-    void add(std::uint64_t message_byte) {
-        ++count;
-        byte += message_byte;
-        ++by_size.at(size_class(message_byte));
-    }
-};
-
-/// One kind of call. A file's written data are `sent`, what was read is `received`.
-struct CallRecord {
-    std::uint64_t count;
-    std::int64_t time_ticks;
-    std::int64_t longest_ticks;
-    Messages sent;
-    Messages received;
-
-    void add(std::int64_t spent_ticks) {
-        ++count;
-        time_ticks += spent_ticks;
-        longest_ticks = std::max(longest_ticks, spent_ticks);
-    }
-};
 
 /// Messages between this rank and one other.
 struct PeerRecord {
@@ -68,19 +27,15 @@ struct PeerRecord {
 };
 
 using CallRecords = std::array<CallRecord, call_count>;
-using ShareTicks = std::array<std::int64_t, 3>;
 
-/// The part of the program between MPI_Pcontrol(1) and MPI_Pcontrol(0), all of its passages together.
-struct RegionRecord {
-    std::uint64_t passages;
-    /// 0 outside of it.
-    std::int64_t since_ticks;
-    /// Of the passages that have ended.
-    std::int64_t wall_ticks;
+/// A thread that calls MPI and did not call MPI_Init; the last of them stands for all that have no room.
+struct ThreadRecord {
+    static constexpr std::size_t most = 63;
+
+    /// The system's number for it.
+    std::int32_t system_number;
+    std::uint64_t count;
     ShareTicks share_ticks;
-    CallRecords calls;
-
-    [[nodiscard]] bool is_inside() const { return since_ticks != 0; }
 };
 
 /// How far a rank came.
@@ -144,7 +99,10 @@ struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new fi
     LateSenders late_senders;
     CollectiveWaits collective_waits;
     CallRecords calls;
-    RegionRecord region;
+    RegionTable regions;
+    std::array<ThreadRecord, ThreadRecord::most> threads;
+    SiteTable sites;
+    ModuleTable modules;
 
     [[nodiscard]] double seconds(std::int64_t ticks) const {
         return static_cast<double>(ticks) * ns_per_tick / nanosecond_per_second;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/json.hpp"
+#include "profile/site_report.hpp"
 
 namespace tare::profile {
 
@@ -40,25 +41,30 @@ std::optional<JsonObject> direction(const Messages& messages) {
         .add("sizes", sizes(messages));
 }
 
-std::vector<JsonObject> calls(const RankRecord& record, const CallRecords& records) {
+JsonObject call_row(const RankRecord& record, std::size_t index, const CallRecord& call) {
     constexpr std::array<std::string_view, 3> shares{"init", "communication", "io"};
-    std::vector<JsonObject> found;
+    const bool of_file = call_table.at(index).share == Share::io;
+    return JsonObject{}
+        .add("name", call_table.at(index).name)
+        .add("share", word(shares, call_table.at(index).share))
+        .add("count", call.count)
+        .add("time_s", record.seconds(call.time_ticks))
+        .add("longest_s", record.seconds(call.longest_ticks))
+        .add(of_file ? "written" : "sent", direction(call.sent))
+        .add(of_file ? "read" : "received", direction(call.received));
+}
+
+/// `row_of` gives what was counted of each call, if anything was.
+template <typename RowOf>
+std::vector<JsonObject> calls(const RankRecord& record, RowOf row_of) {
+    std::vector<JsonObject> rows;
     for (std::size_t index = 0; index < call_count; ++index) {
-        const CallRecord& call = records.at(index);
-        if (call.count == 0 && call.sent.count == 0 && call.received.count == 0) {
-            continue;
+        const CallRecord* const call = row_of(index);
+        if (call != nullptr && call->count + call->sent.count + call->received.count > 0) {
+            rows.push_back(call_row(record, index, *call));
         }
-        const bool of_file = call_table.at(index).share == Share::io;
-        found.push_back(JsonObject{}
-                            .add("name", call_table.at(index).name)
-                            .add("share", word(shares, call_table.at(index).share))
-                            .add("count", call.count)
-                            .add("time_s", record.seconds(call.time_ticks))
-                            .add("longest_s", record.seconds(call.longest_ticks))
-                            .add(of_file ? "written" : "sent", direction(call.sent))
-                            .add(of_file ? "read" : "received", direction(call.received)));
     }
-    return found;
+    return rows;
 }
 
 JsonObject add_shares(JsonObject object, const RankRecord& record, std::int64_t wall_ticks,
@@ -69,6 +75,27 @@ JsonObject add_shares(JsonObject object, const RankRecord& record, std::int64_t 
         .add("compute_s", record.seconds(wall_ticks - init_ticks - communication_ticks - io_ticks))
         .add("communication_s", record.seconds(communication_ticks))
         .add("io_s", record.seconds(io_ticks));
+}
+
+double seconds_of(const RankRecord& record, const ShareTicks& share_ticks, Share share) {
+    return record.seconds(share_ticks.at(static_cast<std::size_t>(share)));
+}
+
+/// Those that did not call MPI_Init. The last has no number if it stands for several.
+std::vector<JsonObject> other_threads(const RankRecord& record) {
+    std::vector<JsonObject> rows;
+    for (const ThreadRecord& thread : record.threads) {
+        const bool has_own_row = &thread != &record.threads.back();
+        if (thread.count > 0) {
+            rows.push_back(
+                JsonObject{}
+                    .add("thread", has_own_row ? std::optional{thread.system_number} : std::nullopt)
+                    .add("count", thread.count)
+                    .add("communication_s", seconds_of(record, thread.share_ticks, Share::communication))
+                    .add("io_s", seconds_of(record, thread.share_ticks, Share::io)));
+        }
+    }
+    return rows;
 }
 
 std::vector<JsonObject> peers(const RankCounters& counters) {
@@ -139,16 +166,31 @@ JsonObject collective_waits(const RankRecord& record) {
         .add("why_not", reason(reasons_of_collectives, finished ? waits.untold : Untold::unfinished));
 }
 
-/// Nothing unless the program marked it.
-std::optional<JsonObject> region(const RankRecord& record) {
-    const RegionRecord& region = record.region;
-    if (region.passages == 0) {
-        return std::nullopt;
-    }
+JsonObject add_region(JsonObject object, const RankRecord& record, const RegionRecord& region) {
     const std::int64_t wall_ticks =
         region.wall_ticks + (region.is_inside() ? record.known_until_ticks - region.since_ticks : 0);
-    return add_shares(JsonObject{}.add("passages", region.passages), record, wall_ticks, region.share_ticks)
-        .add("calls", calls(record, region.calls));
+    object.add("passages", region.passages);
+    return add_shares(std::move(object), record, wall_ticks, region.share_ticks)
+        .add("calls_left_out", region.left_out)
+        .add("calls",
+             calls(record, [&](std::size_t index) { return record.regions.known_row(region, index); }));
+}
+
+/// That of MPI_Pcontrol(1): nothing unless the program marked it.
+std::optional<JsonObject> region(const RankRecord& record) {
+    const RegionRecord& own = record.regions.regions.front();
+    return own.passages == 0 ? std::nullopt : std::optional{add_region({}, record, own)};
+}
+
+/// Those with names, in the order in which they were entered first.
+std::vector<JsonObject> regions(const RankRecord& record) {
+    std::vector<JsonObject> named;
+    for (const RegionRecord& own : std::span{record.regions.regions}.subspan(1)) {
+        if (own.passages > 0) {
+            named.push_back(add_region(JsonObject{}.add("name", text_of(own.name)), record, own));
+        }
+    }
+    return named;
 }
 
 std::optional<JsonObject> unfinished_call(const RankRecord& record) {
@@ -199,7 +241,12 @@ std::string rank_text(const RankCounters& counters) {
         .add("late_senders", late_senders(record))
         .add("collective_waits", collective_waits(record))
         .add("region", region(record))
-        .add("calls", calls(record, record.calls))
+        .add("regions", regions(record))
+        .add("other_threads", other_threads(record))
+        .add("passages_left_out", record.regions.passages_left_out)
+        .add("calls", calls(record, [&](std::size_t index) { return &record.calls.at(index); }))
+        .add("call_sites", call_sites(record))
+        .add("modules", modules_of_sites(record))
         .add("peers", peers(counters))
         .text();
 }

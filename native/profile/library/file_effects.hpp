@@ -22,10 +22,7 @@ class Reads {
 class Writes : public Nothing {
   public:
     Writes(int count, MPI_Datatype type) : count_{count}, type_{type} {}
-    void complete(Scope& scope) const {
-        scope.entry().has_sent = true;
-        scope.entry().sent_byte = data_byte(scope.profile().mpi(), count_, type_);
-    }
+    void complete(Scope& scope) const { scope.entry().send(data_byte(scope.profile().mpi(), count_, type_)); }
 
   private:
     int count_;
@@ -36,7 +33,8 @@ class BeginsRead : public Nothing {
   public:
     explicit BeginsRead(const MPI_Request* request) : request_{request} {}
     void complete(Scope& scope) const {
-        scope.profile().track(*request_, {.kind = Tracked::Kind::read, .call = scope.entry().call});
+        scope.profile().track(
+            *request_, {.kind = Tracked::Kind::read, .call = scope.entry().call, .site = scope.entry().site});
     }
 
   private:
@@ -50,7 +48,9 @@ class BeginsWrite : public Nothing {
         : written_{count, type}, request_{request} {}
     void complete(Scope& scope) const {
         written_.complete(scope);
-        scope.profile().track(*request_, {.kind = Tracked::Kind::write, .call = scope.entry().call});
+        scope.profile().track(
+            *request_,
+            {.kind = Tracked::Kind::write, .call = scope.entry().call, .site = scope.entry().site});
     }
 
   private:

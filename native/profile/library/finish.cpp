@@ -8,6 +8,7 @@
 
 #include "common/system.hpp"
 #include "profile/library/meetings.hpp"
+#include "profile/library/modules.hpp"
 #include "profile/library/send_times.hpp"
 #include "profile/remains.hpp"
 #include "profile/report.hpp"
@@ -78,10 +79,11 @@ bool write(Profile& profile, std::optional<std::vector<std::string>> texts) {
 }  // namespace
 
 void finish(Profile& profile) {
-    profile.leave_region();
+    profile.leave_regions();
     meet(profile);
     RankRecord& record = profile.record();
     profile.measure_clock();
+    keep_modules_of_sites(record);
     const auto clocks = profile.clock_comparison().conclude(profile.clock(), record.ns_per_tick);
     record.late_senders = exchange_send_times(profile, clocks);
     record.collective_waits = exchange_meetings(profile, clocks);

@@ -13,6 +13,7 @@
 #include "profile/library/next.hpp"
 #include "profile/library/scope.hpp"
 #include "profile/library/seen.hpp"
+#include "profile/tare_region.h"
 
 namespace tare::profile {
 
@@ -155,23 +156,28 @@ int finalize(Layer layer) {
     return next();
 }
 
-/// A begin or an end of the region; other levels are other tools' affair.
-void mark_region(int level) {
-    Profile* const profile = active_profile().load(std::memory_order_acquire);
-    if (profile != nullptr && this_thread().is_measured && (level == 0 || level == 1)) {
-        const auto lock = profile->lock();
-        level == 1 ? profile->enter_region() : profile->leave_region();
-    }
-}
-
 /// What another tool that comes next may ask for beside the level: it is passed on as it came in registers.
 using Further = void*;
+
+/// A begin or an end of a region; other levels are other tools' affair. `name` has a meaning with Tare's own
+/// alone.
+void mark_region(int level, const void* name) {
+    Profile* const profile = active_profile().load(std::memory_order_acquire);
+    const bool is_named = level == TARE_REGION_BEGINS || level == TARE_REGION_ENDS;
+    if (profile == nullptr || !this_thread().is_measured || (!is_named && level != 0 && level != 1) ||
+        (is_named && name == nullptr)) {
+        return;
+    }
+    const std::string_view region = is_named ? static_cast<const char*>(name) : "";
+    const auto lock = profile->lock();
+    level == 1 || level == TARE_REGION_BEGINS ? profile->enter_region(region) : profile->leave_region(region);
+}
 
 /// The call itself is free of measurement: it does nothing in MPI.
 int mark(const char* name, int level, Further first, Further second, Further third) {
     int& depth = this_thread().depth;
     if (depth == 0) {
-        mark_region(level);
+        mark_region(level, first);
     }
     ++depth;
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) finds is a function

@@ -9,14 +9,14 @@ void start(Scope& scope, Tracked& request) {
     Profile& profile = scope.profile();
     request.active = true;
     request.call = scope.entry().call;
+    request.site = scope.entry().site;
     if (request.kind != Tracked::Kind::send) {
         request.slot = profile.log().post();
         return;
     }
     Entry sent = scope.further();
     sent.did = Did::sent;
-    sent.has_sent = true;
-    sent.sent_byte = request.byte;
+    sent.send(request.byte);
     sent.peer = request.to_world_rank;
     sent.context = request.stream;
     profile.count(sent);
@@ -65,6 +65,7 @@ void PostsMatched::complete(Scope& scope) const {
         scope.profile().track(*request_, {.kind = Tracked::Kind::receive,
                                           .logged = true,
                                           .call = scope.entry().call,
+                                          .site = scope.entry().site,
                                           .communicator = matched_.mapped()});
     }
 }
@@ -76,7 +77,7 @@ void PreparesSend::complete(Scope& scope) const {
         scope.profile().track(*request_, {.kind = Tracked::Kind::send,
                                           .active = false,
                                           .persistent = true,
-                                          .byte = send.sent_byte,
+                                          .byte = send.sent_byte(),
                                           .to_world_rank = send.peer,
                                           .stream = send.context});
     }

@@ -148,19 +148,18 @@ class Starts : public Nothing {
     std::span<const MPI_Request> requests_;
 };
 
-inline void Sends::describe(const Scope& scope, Entry& entry) const {
+[[gnu::always_inline]] inline void Sends::describe(const Scope& scope, Entry& entry) const {
     if (to_.peer == MPI_PROC_NULL) {
         return;
     }
     const Route& route = scope.profile().communicators().route(to_.communicator);
     entry.did = Did::sent;
-    entry.has_sent = true;
-    entry.sent_byte = data_byte(scope.profile().mpi(), to_.count, to_.type);
+    entry.send(data_byte(scope.profile().mpi(), to_.count, to_.type));
     entry.peer = route.world_rank(to_.peer);
     entry.context = route.stream(to_.tag);
 }
 
-inline void Receives::describe(const Scope& scope, Entry& entry) const {
+[[gnu::always_inline]] inline void Receives::describe(const Scope& scope, Entry& entry) const {
     if (is_message(status_.seen())) {
         describe_receipt(scope.profile().communicators().route(communicator_), status_.seen(), entry);
         entry.did = Did::received;

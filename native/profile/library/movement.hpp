@@ -77,8 +77,9 @@ class Moves : public Nothing {
         const Amount received = received_();
         Entry& entry = scope.entry();
         entry.did = Did::moved;
-        entry.has_sent = sent.present;
-        entry.sent_byte = sent.byte;
+        if (sent.present) {
+            entry.send(sent.byte);
+        }
         entry.has_received = received.present;
         entry.received_byte = received.byte;
     }

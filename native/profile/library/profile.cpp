@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "profile/library/modules.hpp"
 #include "profile/report.hpp"
 
 namespace tare::profile {
@@ -98,6 +99,7 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
     counters_ = file_.counters();
     RankRecord& own = *counters_.record;
     describe(own, mpi_, run);
+    note_modules(own);
     const std::int64_t begin_ticks = clock_.ticks(initialization.begin);
     const std::int64_t end_ticks = clock_.ticks(initialization.end);
     own.loaded_ticks = clock_.ticks(initialization.loaded);
@@ -111,6 +113,12 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
            .on_main = true});
     measure_clock();
     own.mark = RankRecord::mark_of_layout;  // last: a file without it is not whole
+}
+
+void Profile::meet_thread(ThreadState& thread) {
+    const unsigned number = std::min<unsigned>(++met_threads_, ThreadRecord::most);
+    thread.number = static_cast<std::uint8_t>(number);
+    record().threads.at(number - 1).system_number = ::gettid();
 }
 
 void Profile::measure_clock() const { record().ns_per_tick = clock_.ns_per_tick(loaded_, Moment::now()); }

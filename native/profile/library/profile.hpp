@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "profile/library/clock.hpp"
 #include "profile/library/clock_comparison.hpp"
@@ -29,6 +30,16 @@ struct Initialization {
 /// The same in all ranks of a job, and another in each job: all call it together. Open MPI 4 and 5 name the
 /// job by PMIx in all its processes; otherwise rank 0 names it.
 [[nodiscard]] std::string run_name(const Mpi& mpi);
+
+/// What a thread does at present.
+struct ThreadState {
+    /// Calls of MPI's that contain each other: those inside of MPI are part of the outermost.
+    int depth = 0;
+    /// Whether it called MPI_Init: its time is the rank's time.
+    bool is_measured = false;
+    /// Of all others, from 1 on in the order of their first calls; 0: it has made none.
+    std::uint8_t number = 0;
+};
 
 /// What each call needs lies in front, in whole lines of the cache.
 class alignas(cache_line_byte) Profile {
@@ -67,7 +78,7 @@ class alignas(cache_line_byte) Profile {
         counters_.record->journal.current = call;
     }
     /// What a call did, which is counted later.
-    void write_down(const Entry& entry) {
+    [[gnu::always_inline]] void write_down(const Entry& entry) {
         Journal& journal = counters_.record->journal;
         std::span{journal.entries}[journal.end] = entry;
         std::atomic_signal_fence(std::memory_order_release);  // whole before it counts: we may be killed here
@@ -78,11 +89,15 @@ class alignas(cache_line_byte) Profile {
     }
     void leave() const { counters_.record->journal.current = Call::none; }
 
+    /// Numbers a thread that did not call MPI_Init.
+    void meet_thread(ThreadState& thread);
+
     /// Counts all that is written down.
     void settle();
     /// What comes between the two counts for the region too; once more while inside means nothing.
-    void enter_region();
-    void leave_region();
+    void enter_region(std::string_view name);
+    void leave_region(std::string_view name);
+    void leave_regions();
     /// Whether there is enough to count while the program waits. What a short one has written down is left
     /// whole: should it be killed, even the receives that were open can be told from it.
     [[nodiscard]] bool has_backlog() const {
@@ -116,6 +131,7 @@ class alignas(cache_line_byte) Profile {
     static constexpr std::uint32_t some = 16;
 
     void settle_until(std::uint32_t end);
+    void leave(RegionRecord& region);
     void log(const Entry& entry);
     void meet(const Entry& entry);
     void post(const Entry& entry);
@@ -138,16 +154,9 @@ class alignas(cache_line_byte) Profile {
     MatchedMessages matched_;
     std::string path_;
     std::mutex mutex_;
+    std::atomic<unsigned> met_threads_ = 0;
     Moment loaded_;
     ClockComparison clock_comparison_;
-};
-
-/// What a thread does at present.
-struct ThreadState {
-    /// Calls of MPI's that contain each other: those inside of MPI are part of the outermost.
-    int depth = 0;
-    /// Whether it called MPI_Init: its time is the rank's time.
-    bool is_measured = false;
 };
 
 /// The profile between MPI_Init and MPI_Finalize, else null. Calls come from the program with nothing of ours

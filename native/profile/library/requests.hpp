@@ -42,6 +42,7 @@ struct Tracked {
     bool logged = false;
     /// What the data count for.
     Call call = Call::none;
+    std::uint64_t site = 0;
     Slot slot = no_slot;
     std::shared_ptr<const Communicator> communicator = nullptr;
     /// What each start of a persistent send does.

@@ -2,6 +2,7 @@
 // One call of the program's, while it lasts.
 #pragma once
 
+#include "profile/library/caller.hpp"
 #include "profile/library/profile.hpp"
 
 namespace tare::profile {
@@ -24,8 +25,16 @@ class Scope {
 
     /// Calls `next`, and writes down how long it took, with what `effect` finds out before and after.
     template <typename Effect, typename Next>
-    int measure(Call call, Share share, Effect&& effect, Next next) {
-        entry_ = {.call = call, .share = share, .is_call = true, .on_main = thread_->is_measured};
+    [[gnu::always_inline]] int measure(Call call, Share share, Caller caller, Effect&& effect, Next next) {
+        if (!thread_->is_measured && thread_->number == 0) [[unlikely]] {
+            profile_->meet_thread(*thread_);
+        }
+        entry_ = {.site = caller.site(),
+                  .call = call,
+                  .share = share,
+                  .is_call = true,
+                  .on_main = thread_->is_measured,
+                  .thread = thread_->number};
         effect.prepare(*this);
         entry_.begin_ticks = profile_->clock().now();
         if (entry_.on_main) {
@@ -49,7 +58,10 @@ class Scope {
     [[nodiscard]] Entry& entry() { return entry_; }
     /// Of what it did beyond that, nothing but the times.
     [[nodiscard]] Entry further() const {
-        return {.begin_ticks = entry_.begin_ticks, .end_ticks = entry_.end_ticks, .call = entry_.call};
+        return {.begin_ticks = entry_.begin_ticks,
+                .end_ticks = entry_.end_ticks,
+                .site = entry_.site,
+                .call = entry_.call};
     }
 
   private:

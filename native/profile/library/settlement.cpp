@@ -16,24 +16,6 @@ bool Profile::settle_some() {
     return journal.end != 0;
 }
 
-void Profile::enter_region() {
-    settle();
-    RegionRecord& region = record().region;
-    if (!region.is_inside()) {
-        ++region.passages;
-        region.since_ticks = clock_.now();
-    }
-}
-
-void Profile::leave_region() {
-    RegionRecord& region = record().region;
-    if (region.is_inside()) {
-        region.wall_ticks += clock_.now() - region.since_ticks;
-        settle();
-        region.since_ticks = 0;
-    }
-}
-
 void Profile::settle_until(std::uint32_t end) {
     Journal& journal = counters_.record->journal;
     for (; journal.first < end; ++journal.first) {
@@ -102,6 +84,7 @@ void Profile::meet(const Entry& entry) {
 void Profile::post(const Entry& entry) {
     requests_.put(entry.request, {.kind = Tracked::Kind::receive,
                                   .call = entry.call,
+                                  .site = entry.site,
                                   .slot = log_.post(),
                                   .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
 }
@@ -115,6 +98,7 @@ void Profile::end(const Entry& entry) {
         end_receive(entry, *tracked);
     } else if (tracked->kind == Tracked::Kind::read) {
         profile::count(counters_, {.received_byte = entry.received_byte,
+                                   .site = tracked->site,
                                    .call = tracked->call,
                                    .did = Did::moved,
                                    .has_received = true});
@@ -132,6 +116,7 @@ void Profile::end_receive(const Entry& entry, const Tracked& tracked) {
     const Route route = tracked.communicator->route({});
     const int from = route.world_rank(entry.peer);
     profile::count(counters_, {.received_byte = entry.received_byte,
+                               .site = tracked.site,
                                .peer = from,
                                .call = tracked.call,
                                .did = Did::received,

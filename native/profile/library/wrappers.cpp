@@ -3,6 +3,7 @@
 // MPI_. Open MPI's Fortran interfaces (mpif.h, mpi, mpi_f08) call by PMPI_ with arguments already made C's,
 // so that these names see them too, and no wrapper in Fortran is needed; what MPI calls of its own within a
 // call is not counted again (Scope).
+#include "profile/library/caller.hpp"
 #include "profile/library/communicator_effects.hpp"
 #include "profile/library/file_effects.hpp"
 #include "profile/library/message_effects.hpp"
@@ -28,18 +29,23 @@
         communicator, [&] { return part; }, [&] { return sent; }, [&] { return received; } \
     }
 
-#define TARE_WRAPPED(share, name, parameters, arguments, ...)                                             \
-    namespace {                                                                                           \
-    int measured_##name(Layer layer, TARE_UNPACKED parameters) {                                          \
-        auto* const next = next_function<int(TARE_UNPACKED parameters)>(Call::name, layer);               \
-        Scope scope;                                                                                      \
-        return scope.measures()                                                                           \
-                   ? scope.measure(Call::name, Share::share, __VA_ARGS__, [&] { return next arguments; }) \
-                   : next arguments;                                                                      \
-    }                                                                                                     \
-    }                                                                                                     \
-    TARE_SEEN(MPI_##name, parameters) { return measured_##name(Layer::mpi, TARE_UNPACKED arguments); }    \
-    TARE_SEEN(PMPI_##name, parameters) { return measured_##name(Layer::pmpi, TARE_UNPACKED arguments); }
+#define TARE_WRAPPED(share, name, parameters, arguments, ...)                                  \
+    namespace {                                                                                \
+    int measured_##name(Caller caller, TARE_UNPACKED parameters) {                             \
+        const Layer layer = caller.layer();                                                    \
+        auto* const next = next_function<int(TARE_UNPACKED parameters)>(Call::name, layer);    \
+        Scope scope;                                                                           \
+        return scope.measures() ? scope.measure(Call::name, Share::share, caller, __VA_ARGS__, \
+                                                [&] { return next arguments; })                \
+                                : next arguments;                                              \
+    }                                                                                          \
+    }                                                                                          \
+    TARE_SEEN(MPI_##name, parameters) {                                                        \
+        return measured_##name(TARE_CALLER_OF_MPI, TARE_UNPACKED arguments);                   \
+    }                                                                                          \
+    TARE_SEEN(PMPI_##name, parameters) {                                                       \
+        return measured_##name(TARE_CALLER_OF_PMPI, TARE_UNPACKED arguments);                  \
+    }
 
 #define TARE_WRAPPED_PAIR(share, waiting, begun, parameters, arguments, ...)      \
     TARE_WRAPPED(share, waiting, parameters, arguments, __VA_ARGS__)              \

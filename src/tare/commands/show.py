@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tare.collection import without_collection
 from tare.commands.imported import any_imported, show_imports
+from tare.commands.profiled import is_profile, print_call_sites, show_profile
 from tare.commands.submitted import jobs_said
 from tare.errors import ExitCode, InputError, JournalError
 from tare.journal.result import ResultFolder
@@ -46,6 +47,8 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     for an unknown name.
     """
     named = _treatment(treatment) if treatment is not None else None
+    if is_profile(result):
+        return show_profile(result, as_json=as_json, show_all=show_all)
     jobs = None if as_json else jobs_said(ResultFolder(result))
     if jobs is not None and not ResultFolder(result).exists():
         print(jobs)  # the first job may have locked the result, and written nothing else
@@ -60,6 +63,7 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     else:
         print_analysis(analysis, as_json=as_json, show_all=show_all)
         if not as_json:
+            print_call_sites(analysis.outcomes, ResultFolder(result), show_all=show_all)
             print()
             print_answer(analysis, ResultFolder(result).report)
     if jobs is not None:

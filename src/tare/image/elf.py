@@ -7,17 +7,18 @@ processors in ``glibc-hwcaps``. What a program opens itself by dlopen(3) is in n
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from tare.nodes.files import opened_inside
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
 
+Read = TypeVar("Read")
 _MOST_LINKS = 40
 """As path_resolution(7)."""
 _MOST_LIBRARIES = 2000
@@ -108,6 +109,11 @@ class Files:
 
 def read_linked(opened: BinaryIO) -> Linked | None:
     """``None`` for what is no ELF file, or a damaged one."""
+    return read_elf(opened, _linked)
+
+
+def read_elf(opened: BinaryIO, read: Callable[["ELFFile"], Read]) -> Read | None:
+    """What ``read`` makes of the file; ``None`` for what is no ELF file, or a damaged one."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - few commands read programs
     from elftools.construct import ConstructError  # noqa: PLC0415
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
@@ -123,13 +129,13 @@ def read_linked(opened: BinaryIO) -> Linked | None:
         OSError,
     )
     try:
-        return _linked(ELFFile(opened))
+        return read(ELFFile(opened))
     except (*wrong, AssertionError, MemoryError, RecursionError):
         return None
 
 
 def _linked(elf: "ELFFile") -> Linked:
-    from elftools.elf.dynamic import DynamicSegment  # noqa: PLC0415 - see ``read_linked``
+    from elftools.elf.dynamic import DynamicSegment  # noqa: PLC0415 - see ``read_elf``
     from elftools.elf.segments import InterpSegment  # noqa: PLC0415
 
     interpreter, needed, searched = None, [], []

@@ -20,17 +20,21 @@ _SAID = re.compile(r"^tareprof: .*$", re.MULTILINE)
 _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Read(BaseModel):
+class ProfilePart(BaseModel):
+    """An object of a profile; a newer profiler may tell more."""
+
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Waits(_Read):
+class _Waits(ProfilePart):
     wait_s: _Seconds | None
     within_s: _Seconds | None = None
     """Largest error of ``wait_s`` by the comparison of clocks; ``None`` of an older profiler, which compared none."""
 
 
-class _Rank(_Read):
+class RankTimes(ProfilePart):
+    """Where the time of one rank went."""
+
     init_s: _Seconds
     compute_s: _Seconds
     communication_s: _Seconds
@@ -43,13 +47,18 @@ class _Rank(_Read):
         """The activity's time; all add up to a rank's time from MPI_Init to MPI_Finalize."""
         return float(getattr(self, f"{activity}_s"))
 
+    @property
+    def wall_s(self) -> float:
+        """From MPI_Init to MPI_Finalize."""
+        return sum(self.time_s(activity) for activity in Activity)
 
-class _Profile(_Read):
+
+class _Profile(ProfilePart):
     schema_number: Literal[1] = Field(alias="schema")
     library: str
     ranks: Annotated[int, Field(gt=0)]
     partial: Literal[False]
-    profile: tuple[_Rank, ...]
+    profile: tuple[RankTimes, ...]
 
 
 def preload(tools_directory: str) -> dict[str, str]:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import REPOSITORY
 from tests.native.profile.profiles import Profile, read_profile
 
 PROGRAMS = Path(__file__).parent / "programs"
+HEADERS = REPOSITORY / "native" / "profile"
 LIMIT_S = 120
 
 Compile = Callable[..., Path]
@@ -34,7 +36,7 @@ def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         target = folder / f"{name}-{compiler}"
         if not target.exists():
             source = PROGRAMS / f"{name}.c"
-            options = ["-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+            options = [f"-I{HEADERS}", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
             if compiler != "mpicc":
                 options.append("-Wno-stringop-overflow")  # gcc takes MPICH's MPI_STATUSES_IGNORE for an array
             argv = [compiler, *options, str(source), "-o", str(target)]

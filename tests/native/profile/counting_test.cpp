@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 using namespace tare::profile;
@@ -23,8 +24,7 @@ Entry entry_of(Call call, Did did, int peer) {
 
 Entry send(int peer, std::uint64_t byte) {
     Entry entry = entry_of(Call::Send, Did::sent, peer);
-    entry.has_sent = true;
-    entry.sent_byte = byte;
+    entry.send(byte);
     return entry;
 }
 
@@ -94,17 +94,64 @@ TEST_CASE("a request that ended without a message brought none") {
     CHECK(rank.row(Call::Irecv).received.count == 0);
 }
 
-TEST_CASE("what is counted inside the marked region counts for it too, and nothing else does") {
+TEST_CASE("what is counted inside a marked region counts for it too, and nothing else does") {
     Gone rank{{send(1, 8)}};
-    CHECK(rank.record->region.calls.at(index_of(Call::Send)).count == 0);
-    rank.record->region.since_ticks = 50;
+    RegionTable& table = rank.record->regions;
+    RegionRecord& region = *table.find_or_add("solve");
+    CHECK(table.known_row(region, index_of(Call::Send)) == nullptr);
+    region.since_ticks = 50;
+    table.inside = 1;
     count({rank.record.get(), rank.peers}, send(1, 24));
-    const CallRecord& inside = rank.record->region.calls.at(index_of(Call::Send));
+    const CallRecord& inside = *table.known_row(region, index_of(Call::Send));
     CHECK(inside.count == 1);
     CHECK(inside.sent.byte == 24);
-    CHECK(rank.record->region.share_ticks.at(1) == 30);
+    CHECK(region.share_ticks.at(1) == 30);
+    CHECK(table.regions.front().share_ticks.at(1) == 0);
     CHECK(rank.row(Call::Send).sent.byte == 32);
     CHECK(rank.record->share_ticks.at(1) == 60);
+}
+
+TEST_CASE("names make regions, as many as there is room for") {
+    auto table = std::make_unique<RegionTable>();
+    CHECK(table->find("solve") == nullptr);
+    RegionRecord* const solve = table->find_or_add("solve");
+    CHECK(table->find("solve") == solve);
+    CHECK(table->find("solver") == nullptr);
+    CHECK(table->find_or_add("") == table->regions.data());
+    CHECK(solve != table->regions.data());
+    const std::string most(RegionRecord::name_size - 1, 'n');
+    CHECK(table->find_or_add(most + "1") == table->find_or_add(most + "2"));
+    for (std::size_t number = 0; number < RegionTable::most_regions; ++number) {
+        (void)table->find_or_add(std::to_string(number));
+    }
+    CHECK(table->find_or_add("one more") == nullptr);
+    CHECK(table->find("solve") == solve);
+}
+
+TEST_CASE("calls for which a region has no row are counted as such, and their time counts all the same") {
+    Gone rank{{}};
+    RegionTable& table = rank.record->regions;
+    RegionRecord& region = *table.find_or_add("solve");
+    region.since_ticks = 50;
+    table.inside = 1;
+    table.used_rows = RegionTable::most_rows;
+    count({rank.record.get(), rank.peers}, send(1, 24));
+    CHECK(region.left_out == 1);
+    CHECK(region.share_ticks.at(1) == 30);
+}
+
+TEST_CASE("calls of threads other than the first count for these, and for no share of the rank") {
+    Entry other = send(1, 8);
+    other.on_main = false;
+    other.thread = 2;
+    Entry last = other;
+    last.thread = 255;
+    const Gone rank{{send(1, 8), other, other, last}};
+    CHECK(rank.record->share_ticks.at(1) == 30);
+    CHECK(rank.record->threads.at(1).count == 2);
+    CHECK(rank.record->threads.at(1).share_ticks.at(1) == 60);
+    CHECK(rank.record->threads.back().count == 1);
+    CHECK(rank.row(Call::Send).count == 4);
 }
 
 TEST_CASE("entries that cannot be are left out, whatever a broken file holds") {

@@ -39,7 +39,7 @@ TEST_CASE("what is in no share is computing, and the profiler's own time is in n
 
 TEST_CASE("calls that were not made are not listed, and directions without messages are null") {
     Rank rank;
-    CHECK(rank.says(R"("calls":[],"peers":[])"));
+    CHECK(rank.says(R"("calls":[],"call_sites":[],"modules":[],"peers":[])"));
     CallRecord& call = rank.record->calls.at(index_of(Call::Send));
     call.add(2'000'000'000);
     call.sent.add(0);
@@ -109,14 +109,48 @@ TEST_CASE("waiting in collective calls has reasons of its own") {
 
 TEST_CASE("a region is told only where the program marks it, and ends with what is known of the rank") {
     Rank rank;
-    CHECK(rank.says(R"("region":null)"));
-    rank.record->region.passages = 2;
-    rank.record->region.wall_ticks = 3'000'000'000;
-    rank.record->region.since_ticks = 6'000'000'000;
-    rank.record->region.share_ticks = {0, 1'000'000'000, 0};
+    CHECK(rank.says(R"("region":null,"regions":[],"other_threads":[],"passages_left_out":0,)"));
+    RegionRecord& own = rank.record->regions.regions.front();
+    own.passages = 2;
+    own.wall_ticks = 3'000'000'000;
+    own.since_ticks = 6'000'000'000;
+    own.share_ticks = {0, 1'000'000'000, 0};
     rank.record->known_until_ticks = 8'000'000'000;
     CHECK(rank.says(R"("region":{"passages":2,"wall_s":5,"init_s":0,"compute_s":4,"communication_s":1,)"
-                    R"("io_s":0,"calls":[]})"));
+                    R"("io_s":0,"calls_left_out":0,"calls":[]},"regions":[])"));
+    RegionRecord& named = *rank.record->regions.find_or_add("solve");
+    named.passages = 1;
+    CHECK(rank.says(R"("regions":[{"name":"solve","passages":1,"wall_s":0,)"));
+}
+
+TEST_CASE("places that called longest come first, and what is not known of one is null") {
+    Rank rank;
+    const auto spend = [&](std::uint64_t site, std::int64_t ticks) {
+        const Entry entry{.end_ticks = ticks, .site = site, .call = Call::Send, .is_call = true};
+        rank.record->sites.row_of(site, entry.call).add(entry);
+    };
+    spend(4, 1'000'000'000);
+    spend(0x1010, 2'000'000'000);
+    rank.record->modules.at(0) = {
+        .begin_address = 0x1000, .end_address = 0x2000, .shift = 0x1000, .build = {}, .path = {}};
+    rank.record->modules.at(0).path = {'/', 'n', 'o', 'n', 'e'};
+    rank.record->modules.at(0).build.front() = 0xAB;
+    CHECK(rank.says(
+        R"("call_sites":[{"call":"MPI_Send","module":"/none","offset":16,"function":null,"count":1,)"
+        R"("time_s":2,"longest_s":2,"sent_byte":0,"received_byte":0},)"
+        R"({"call":"MPI_Send","module":null,"offset":null,"function":null,"count":1,"time_s":1,)"));
+    CHECK(rank.says(R"("modules":[{"path":"/none","build_id":"ab00000000000000000000000000000000000000"}])"));
+    rank.record->sites.left_out.count = 3;
+    CHECK(rank.says(R"({"call":null,"module":null,"offset":null,"function":null,"count":3,)"));
+}
+
+TEST_CASE("other threads are told with the system's numbers, those beyond the most together and without") {
+    Rank rank;
+    rank.record->threads.front() = {
+        .system_number = 77, .count = 2, .share_ticks = {0, 1'000'000'000, 2'000'000'000}};
+    rank.record->threads.back() = {.system_number = 99, .count = 5, .share_ticks = {}};
+    CHECK(rank.says(R"("other_threads":[{"thread":77,"count":2,"communication_s":1,"io_s":2},)"
+                    R"({"thread":null,"count":5,"communication_s":0,"io_s":0}])"));
 }
 
 TEST_CASE("a partial run says so, and names its missing ranks") {

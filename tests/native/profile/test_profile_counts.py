@@ -49,6 +49,10 @@ twin.Free()
 """
 
 
+OF_FIRST_THREAD = {"MPI_Init_thread", "MPI_Finalize"}
+"""Of threads.c."""
+
+
 def expected_matrix() -> Counter[tuple[int, int, str]]:
     counter: Counter[tuple[int, int, str]] = Counter()
     for sender, receiver, byte in MESSAGES:
@@ -247,6 +251,13 @@ def test_threads_at_once_lose_no_message(compile_c: Compile, launcher: Launcher)
         # The other threads' calls are in no share: the first thread's one call is MPI_Finalize.
         end_s = profile.call(rank, "Finalize")["time_s"]
         assert profile.ranks[rank]["communication_s"] == pytest.approx(end_s, abs=1e-8)
+        others = profile.ranks[rank]["other_threads"]
+        calls = [call for call in profile.ranks[rank]["calls"] if call["name"] not in OF_FIRST_THREAD]
+        assert len({other["thread"] for other in others}) == 4
+        assert sum(other["count"] for other in others) == sum(call["count"] for call in calls)
+        assert sum(other["communication_s"] for other in others) == pytest.approx(
+            sum(call["time_s"] for call in calls), abs=1e-8
+        )
         late = profile.ranks[rank]["late_senders"]
         assert late["wait_s"] is None
         assert "other threads" in late["why_not"]

@@ -3,8 +3,8 @@
 
 import pytest
 
-from tests.native.profile.conftest import Compile, Launcher
-from tests.native.profile.profiles import read_profile
+from tests.native.profile.conftest import Compile, Launcher, MpichLauncher
+from tests.native.profile.profiles import Profile, read_profile
 
 SHARES = ("init_s", "compute_s", "communication_s", "io_s")
 
@@ -113,4 +113,42 @@ def test_what_lies_in_the_region_that_the_program_marks_is_told_apart(
 
 
 def test_a_program_that_marks_no_region_has_none(compile_c: Compile, launcher: Launcher) -> None:
-    assert launcher.profile([compile_c("layered")], 2).ranks[0]["region"] is None
+    rank = launcher.profile([compile_c("layered")], 2).ranks[0]
+    assert (rank["region"], rank["regions"], rank["passages_left_out"]) == (None, [], 0)
+
+
+def named_regions_are_told_apart(profile: Profile) -> None:
+    for rank in profile.ranks:
+        regions = {region["name"]: region for region in rank["regions"]}
+        counts = {
+            name: {call["name"]: call["count"] for call in region["calls"]}
+            for name, region in regions.items()
+        }
+        exchanged = {"MPI_Sendrecv_replace": 2}
+        assert counts == {
+            "solve": {"MPI_Barrier": 4, **exchanged},
+            "exchange": exchanged,
+            "write": {"MPI_Reduce": 1},
+        }
+        assert [region["passages"] for region in regions.values()] == [2, 2, 1]
+        for region in regions.values():
+            assert region["wall_s"] == pytest.approx(sum(region[share] for share in SHARES), abs=1e-7)
+        assert regions["exchange"]["wall_s"] < regions["solve"]["wall_s"] < rank["wall_s"]
+        assert rank["region"] is None
+
+
+def test_regions_with_names_are_told_apart_and_may_lie_in_each_other(
+    compile_c: Compile, launcher: Launcher
+) -> None:
+    named_regions_are_told_apart(launcher.profile([compile_c("regions")], 2))
+
+
+def test_regions_with_names_are_the_same_under_mpich(
+    compile_c: Compile, mpich_launcher: MpichLauncher
+) -> None:
+    named_regions_are_told_apart(mpich_launcher.profile([compile_c("regions", "mpicc.mpich")], 2))
+
+
+def test_marks_of_regions_do_nothing_without_the_profiler(compile_c: Compile, launcher: Launcher) -> None:
+    done = launcher.run(["env", "-u", "LD_PRELOAD", compile_c("regions")], 2)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
