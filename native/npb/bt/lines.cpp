@@ -138,9 +138,9 @@ void eliminate_z(const Bundle& bundle, double* state) {
 }
 
 /// From rows of points to places of lanes.
-void gather(flow::View<const double> from, int z, const int (&y)[lanes], int width, double* to) {
+void gather(flow::View<const double> from, int z, const int (&y)[lanes], int begin, int end, double* to) {
     for (int component = 0; component < size; ++component) {
-        for (int x = 0; x < width; x += lanes) {
+        for (int x = begin; x < end; x += lanes) {
             Vector tile[lanes];
 #pragma GCC unroll 8
             for (int lane = 0; lane < lanes; ++lane) {
@@ -172,11 +172,23 @@ void scatter(const double* from, int width, flow::View<double> to, int z, int y_
     }
 }
 
+constexpr std::ptrdiff_t step = std::ptrdiff_t{size} * lanes;
+
+int whole_rows(const flow::Extent& x) {
+    return (x.count + flow::row_alignment - 1) / flow::row_alignment * flow::row_alignment;
+}
+
+/// The row of each lane: those beyond the last row are the last once more.
+void set_rows(int first, int used, int (&y)[lanes]) {
+    for (int lane = 0; lane < lanes; ++lane) {
+        y[lane] = first + (lane < used ? lane : used - 1);
+    }
+}
+
 void solve_x(const flow::Block& block, double time_step, flow::View<const double> u, flow::View<double> right,
              const flow::Rows& rows, double* scratch) {
     const Factors factors = factors_of(block.x, flow::dissipation_x, time_step);
-    const int width = (block.x.count + flow::row_alignment - 1) / flow::row_alignment * flow::row_alignment;
-    constexpr std::ptrdiff_t step = std::ptrdiff_t{size} * lanes;
+    const int width = whole_rows(block.x);
     double* const u_lanes = scratch;
     double* const right_lanes = u_lanes + width * step;
     const Bundle bundle{.u = u_lanes,
@@ -190,17 +202,52 @@ void solve_x(const flow::Block& block, double time_step, flow::View<const double
     for (int first = rows.y_begin; first < rows.y_end; first += lanes) {
         const int used = rows.y_end - first < lanes ? rows.y_end - first : lanes;
         int y[lanes];
-        for (int lane = 0; lane < lanes; ++lane) {
-            y[lane] = first + (lane < used ? lane : used - 1);
-        }
-        gather(u, rows.z, y, width, u_lanes);
-        gather(right, rows.z, y, width, right_lanes);
+        set_rows(first, used, y);
+        gather(u, rows.z, y, 0, width, u_lanes);
+        gather(right, rows.z, y, 0, width, right_lanes);
         alignas(Vector) double nothing[kept * lanes] = {};
         eliminate<0>(bundle, factors, {nothing});
         alignas(Vector) double state[size * lanes] = {};
         substitute<Solution::replaces>(bundle, state);
         scatter(right_lanes, width, right, rows.z, first, used);
     }
+}
+
+/// Part of the lines along x: in lanes, u with a vector of places more before and behind it.
+Bundle part_x(const LinesX& lines) {
+    const int width = whole_rows(lines.block.x);
+    double* const u_lanes = lines.scratch + lanes * step;
+    return {.u = u_lanes,
+            .right = u_lanes + (width + lanes) * step,
+            .component = lanes,
+            .u_step = step,
+            .right_step = step,
+            .extent = lines.block.x,
+            .time_step = lines.time_step,
+            .kept = lines.kept};
+}
+
+void eliminate_x(const LinesX& lines, double* state) {
+    const Bundle bundle = part_x(lines);
+    const int width = whole_rows(lines.block.x);
+    int y[lanes];
+    set_rows(lines.rows.y_begin, lines.rows.y_end - lines.rows.y_begin, y);
+    gather(lines.u, lines.rows.z, y, -lanes, width + lanes, bundle.u);
+    gather(lines.right, lines.rows.z, y, 0, width, bundle.right);
+    eliminate_lines<0>(bundle, flow::dissipation_x, state);
+}
+
+void substitute_x(const LinesX& lines, double* state) {
+    const Bundle bundle = part_x(lines);
+    const int width = whole_rows(lines.block.x);
+    const auto& [z, y_begin, y_end] = lines.rows;
+    for (int place = 0; place < width; ++place) {  // those on the boundary and beyond the part stay zero
+        for (std::ptrdiff_t row = 0; row < size; ++row) {
+            store(bundle.right + place * step + row * lanes, Vector{});
+        }
+    }
+    substitute<Solution::replaces>(bundle, state);
+    scatter(bundle.right, width, lines.right, z, y_begin, y_end - y_begin);
 }
 
 }  // namespace
@@ -211,7 +258,9 @@ Functions functions() {
             .eliminate_y = eliminate_y,
             .eliminate_z = eliminate_z,
             .substitute = substitute<Solution::replaces>,
-            .substitute_and_add = substitute<Solution::is_added>};
+            .substitute_and_add = substitute<Solution::is_added>,
+            .eliminate_x = eliminate_x,
+            .substitute_x = substitute_x};
 }
 
 }  // namespace tare::npb::bt::TARE_NPB_SIMD

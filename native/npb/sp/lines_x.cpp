@@ -65,10 +65,11 @@ constexpr int square = lanes * lanes;
 }
 
 /// At most as many rows as a vector has lanes; the lanes of rows beyond the last have nothing in them.
+/// The places from `begin` on, up to the vector that `end` is in or follows.
 void prepare_lines(const Scheme& scheme, const View<const double>& u, const flow::Rows& rows,
-                   const View<double>& field, const View<double>& links, double* lines) {
+                   const View<double>& field, const View<double>& links, int begin, int end, double* lines) {
     alignas(Vector) double squares[turned * square] = {};
-    for (int x = 0; x < scheme.block.x.count; x += lanes) {
+    for (int x = begin; x < end; x += lanes) {
         for (int y = rows.y_begin; y < rows.y_end; ++y) {
             prepare(scheme, u.at(rows.z, y) + x, u.component, field.at(rows.z, y) + x, field.component,
                     links.at(0, y) + x, links.component, squares + (y - rows.y_begin) * lanes);
@@ -81,13 +82,13 @@ void prepare_lines(const Scheme& scheme, const View<const double>& u, const flow
     return {load(cell), load(cell + lanes), load(cell + 2 * lanes)};
 }
 
-void eliminate_lines(const Scheme& scheme, double* lines) {
+/// From the two rows before the first, to the last two.
+void eliminate_lines(const Scheme& scheme, double* lines, Row<Vector>& second_last, Row<Vector>& last) {
     constexpr int stride = row_numbers * lanes;
-    Row<Vector> second_last{};
-    Row<Vector> last{};
-    Link<Vector> before = load_link(lines);
-    Link<Vector> here = load_link(lines + stride);
-    for (int x = 1; x < scheme.block.x.count - 1; ++x) {
+    const int begin = scheme.block.x.begin();
+    Link<Vector> before = load_link(lines + (begin - 1) * stride);
+    Link<Vector> here = load_link(lines + begin * stride);
+    for (int x = begin; x < scheme.block.x.end(); ++x) {
         double* const cell = lines + x * stride;
         const Link<Vector> after = load_link(cell + stride);
         Row<Vector> row;
@@ -121,13 +122,13 @@ void eliminate_lines(const Scheme& scheme, double* lines) {
 }
 
 /// Waves along y, into the field.
-void substitute_lines(const Scheme& scheme, double* lines, const View<double>& field,
-                      const flow::Rows& rows) {
-    After after{};
-    const int count = scheme.block.x.count;
-    for (int first = (count - 1) / lanes * lanes; first >= 0; first -= lanes) {
-        const int last = first + lanes < count - 1 ? first + lanes - 1 : count - 2;
-        for (int x = last; x >= first && x > 0; --x) {
+void substitute_lines(const Scheme& scheme, double* lines, const View<double>& field, const flow::Rows& rows,
+                      After& after) {
+    const int begin = scheme.block.x.begin();
+    const int end = scheme.block.x.end();
+    for (int first = (scheme.block.x.count - 1) / lanes * lanes; first >= 0; first -= lanes) {
+        const int last = first + lanes < end ? first + lanes - 1 : end - 1;
+        for (int x = last; x >= first && x >= begin; --x) {
             double* const cell = lines + x * row_numbers * lanes;
             store_five(cell + 2 * families * lanes, lanes, x_to_y(after.step(load_row(cell))));
         }
@@ -142,10 +143,32 @@ void solve_x(const Scheme& scheme, View<const double> u, const flow::Rows& rows,
     for (int y = rows.y_begin; y < rows.y_end; y += lanes) {
         const int y_end = y + lanes < rows.y_end ? y + lanes : rows.y_end;
         const flow::Rows together{.z = rows.z, .y_begin = y, .y_end = y_end};
-        prepare_lines(scheme, u, together, field, links, scratch);
-        eliminate_lines(scheme, scratch);
-        substitute_lines(scheme, scratch, field, together);
+        prepare_lines(scheme, u, together, field, links, 0, scheme.block.x.count, scratch);
+        Row<Vector> second_last{};
+        Row<Vector> last{};
+        eliminate_lines(scheme, scratch, second_last, last);
+        After after{};
+        substitute_lines(scheme, scratch, field, together, after);
     }
+}
+
+void forward_x(const Scheme& scheme, View<const double> u, const flow::Rows& rows, View<double> field,
+               double* links, double* state, double* kept) {
+    double* const cells = kept + lanes * row_numbers * lanes;
+    const View<double> unused{.origin = links + lanes, .component = 0, .row = 0, .plane = 0};
+    prepare_lines(scheme, u, rows, field, unused, -lanes, scheme.block.x.count + 1, cells);
+    Row<Vector> second_last = load_row(state);
+    Row<Vector> last = load_row(state + row_numbers * lanes);
+    eliminate_lines(scheme, cells, second_last, last);
+    store_row(state, second_last);
+    store_row(state + row_numbers * lanes, last);
+}
+
+void backward_x(const Scheme& scheme, const flow::Rows& rows, View<double> field, double* state,
+                double* kept) {
+    After after = After::of(state);
+    substitute_lines(scheme, kept + lanes * row_numbers * lanes, field, rows, after);
+    after.save(state);
 }
 
 void link_y(const Scheme& scheme, View<const double> u, int z, int y, View<double> links) {
