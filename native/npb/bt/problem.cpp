@@ -66,7 +66,7 @@ void solve(const Arguments& arguments, const flow::March& march, const World& ac
 Outcome run(const Arguments& arguments, const World& world) {
     const flow::March march = flow::march_of(arguments, class_of(arguments.problem_class).march, edges);
     const int side = flow::square_side(world.ranks);
-    flow::require_room(march.edge, side, side);
+    flow::require_room(march.edge, side, side, flow::least_places(arguments.messages));
     const Communicator active = first_ranks(world, side * side);
     Outcome outcome = outcome_of(march, side);
     if (active.has_part()) {

@@ -78,7 +78,7 @@ void solve(const Arguments& arguments, const flow::March& march, const World& ac
 Outcome run(const Arguments& arguments, const World& world) {
     const flow::March march = flow::march_of(arguments, class_of(arguments.problem_class).march, edges);
     const int side = flow::square_side(world.ranks);
-    flow::require_room(march.edge, side, side);
+    flow::require_room(march.edge, side, side, flow::least_places(arguments.messages));
     Outcome outcome{.size = {march.edge, march.edge, march.edge},
                     .iterations = march.steps,
                     .million_operations = million_operations(march),

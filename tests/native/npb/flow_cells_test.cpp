@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "npb/bt/cell_solver.hpp"
+#include "npb/bt/problem.hpp"
 #include "npb/bt/solver.hpp"
 #include "npb/flow/cell_grid.hpp"
 #include "npb/flow/exact.hpp"
@@ -16,6 +17,7 @@
 #include "npb/flow/groups.hpp"
 #include "npb/flow/process_grid.hpp"
 #include "npb/sp/cell_solver.hpp"
+#include "npb/sp/problem.hpp"
 #include "npb/sp/solver.hpp"
 
 using namespace tare::npb;
@@ -128,6 +130,14 @@ TEST_CASE("a cell with its neighbours' faces has the right-hand side of the whol
             }
         }
     }
+}
+
+TEST_CASE("cells of two places are refused, as by the reference") {
+    Arguments arguments;
+    arguments.messages = Messages::reference;
+    const World last{.communicator = MPI_COMM_SELF, .rank = 24, .ranks = 25};
+    CHECK_THROWS_AS(bt::kernel.run(arguments, last), WrongUse);
+    CHECK_THROWS_AS(sp::kernel.run(arguments, last), WrongUse);
 }
 
 TEST_CASE("steps in one cell that is the whole cube are those in pencils") {
