@@ -122,18 +122,18 @@ void Faces::unpack(std::span<Field> cells, Message& message) const {
 
 void Faces::exchange(std::span<Field> cells) {
     std::array<MPI_Request, std::size_t{2} * std::tuple_size_v<decltype(messages_)>> requests{};
-    const MPI_Comm communicator = grid_.world().communicator;
-    auto request = requests.begin();
+    const World& world = grid_.world();
+    std::size_t request = 0;
     int tag = 0;
     for (Message& message : messages_) {
         MPI_Irecv(message.received.data(), static_cast<int>(message.received.size()), MPI_DOUBLE,
-                  message.from, tag++, communicator, &*request++);
+                  message.from, tag++, world.communicator, &requests.at(request++));
     }
     tag = 0;
     for (Message& message : messages_) {
         pack(cells, message);
         MPI_Isend(message.sent.data(), static_cast<int>(message.sent.size()), MPI_DOUBLE, message.to, tag++,
-                  communicator, &*request++);
+                  world.communicator, &requests.at(request++));
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     for (Message& message : messages_) {

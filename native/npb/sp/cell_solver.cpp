@@ -38,6 +38,7 @@ std::size_t numbers_of_links(const std::vector<Matrices>& matrices, int lanes) {
 
 std::vector<Matrices> matrices_of(const flow::CellGrid& grid, int edge, double time_step) {
     std::vector<Matrices> made;
+    made.reserve(static_cast<std::size_t>(grid.side()));
     for (int cell = 0; cell < grid.side(); ++cell) {
         made.emplace_back(grid.block(cell, edge), time_step);
     }
@@ -65,14 +66,21 @@ CellSolver::CellSolver(const flow::CellGrid& grid, int edge, double time_step, S
     start();
 }
 
-Buffer<double>& CellSolver::links(const CellRow& row) { return links_[static_cast<std::size_t>(row.thread)]; }
-
-flow::View<double> CellSolver::links_of_plane(const CellRow& row) {
+flow::View<double> CellSolver::links(const CellRow& row) {
     const int width = scheme(row.cell).width;
     const std::ptrdiff_t numbers = std::ptrdiff_t{link_quantities} * width;
-    return {.origin = links(row).span().subspan(static_cast<std::size_t>(numbers)).data(),
+    const auto room = links_[static_cast<std::size_t>(row.thread)].span();
+    return {.origin = room.subspan(static_cast<std::size_t>(numbers)).data(),
             .component = width,
             .row = numbers,
+            .plane = 0};
+}
+
+flow::View<double> CellSolver::unused_links(const CellRow& row) {
+    const auto room = links_[static_cast<std::size_t>(row.thread)].span();
+    return {.origin = room.subspan(static_cast<std::size_t>(functions_.lanes)).data(),
+            .component = 0,
+            .row = 0,
             .plane = 0};
 }
 
@@ -92,7 +100,7 @@ void CellSolver::sweep_x() {
         rooms_, [](const CellRow& /*row*/) {},
         [&](const CellRow& row, int y, double* state, double* kept) {
             functions_.forward_x(scheme(row.cell), cells_.u(row.cell).view(), rows(row, y),
-                                 cells_.right(row.cell).view(), links(row).data(), state, kept);
+                                 cells_.right(row.cell).view(), unused_links(row), state, kept);
         },
         [&](const CellRow& row, int y, double* state, double* kept) {
             functions_.backward_x(scheme(row.cell), rows(row, y), cells_.right(row.cell).view(), state, kept);
@@ -105,13 +113,12 @@ void CellSolver::sweep_y() {
         [&](const CellRow& row) {
             const flow::Extent& extent = cells_.block(row.cell).y;
             for (int y = extent.begin() - 1; y <= extent.end(); ++y) {
-                functions_.link_y(scheme(row.cell), cells_.u(row.cell).view(), row.row, y,
-                                  links_of_plane(row));
+                functions_.link_y(scheme(row.cell), cells_.u(row.cell).view(), row.row, y, links(row));
             }
         },
         [&](const CellRow& row, int x, double* state, double* kept) {
-            functions_.forward_y(scheme(row.cell), links_of_plane(row), row.row, x,
-                                 cells_.right(row.cell).view(), state, kept);
+            functions_.forward_y(scheme(row.cell), links(row), row.row, x, cells_.right(row.cell).view(),
+                                 state, kept);
         },
         [&](const CellRow& row, int x, double* state, double* kept) {
             functions_.backward_y(scheme(row.cell), row.row, x, cells_.right(row.cell).view(), state, kept);

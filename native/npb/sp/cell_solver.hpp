@@ -38,11 +38,12 @@ class CellSolver {
     }
     void sweep_x();
     void sweep_y();
-    /// What the sweep along y needs of u in the plane that a thread has in hand, and room for what that along
-    /// x leaves.
-    [[nodiscard]] Buffer<double>& links(const flow::CellRow& row);
-    /// From the row before the cell's first to that after its last.
-    [[nodiscard]] flow::View<double> links_of_plane(const flow::CellRow& row);
+    /// What the sweep along y needs of u in the plane that a thread has in hand: from the row before the
+    /// cell's first to that after its last.
+    [[nodiscard]] flow::View<double> links(const flow::CellRow& row);
+    /// A row of them that all rows overwrite: the sweep along x leaves what the one along y needs only where
+    /// both treat a plane together.
+    [[nodiscard]] flow::View<double> unused_links(const flow::CellRow& row);
     [[nodiscard]] flow::Rows rows(const flow::CellRow& row, int y) const;
 
     double time_step_;

@@ -9,10 +9,9 @@
 namespace tare::npb::sp::TARE_NPB_SIMD {
 
 void forward_x(const Scheme& scheme, View<const double> u, const flow::Rows& rows, View<double> field,
-               double* links, double* state, double* kept) {
+               View<double> links, double* state, double* kept) {
     double* const cells = kept + lanes * row_numbers * lanes;
-    const View<double> unused{.origin = links + lanes, .component = 0, .row = 0, .plane = 0};
-    prepare_lines(scheme, u, rows, field, unused, -lanes, scheme.block.x.count + 1, cells);
+    prepare_lines(scheme, u, rows, field, links, -lanes, scheme.block.x.count + 1, cells);
     Row<Vector> second_last = load_row(state);
     Row<Vector> last = load_row(state + row_numbers * lanes);
     eliminate_lines(scheme, cells, second_last, last);

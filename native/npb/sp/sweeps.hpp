@@ -51,10 +51,10 @@ struct Functions {
     void (*solve_x)(const Scheme& scheme, flow::View<const double> u, const flow::Rows& rows,
                     flow::View<double> field, flow::View<double> links, double* scratch);
     /// The two ways along x for at most `lanes` rows, where a rank holds a part of them; u has ghosts before
-    /// and behind it. `kept` has room for a row of the matrices at each of `count` + 2 `lanes` places,
-    /// `links` for `width` + 2 `lanes` places of a row, of no further use.
+    /// and behind it. `kept` has room for a row of the matrices at each of `count` + 2 `lanes` places; what
+    /// goes to `links`, from x = -`lanes` to `width` + `lanes`, is of no further use.
     void (*forward_x)(const Scheme& scheme, flow::View<const double> u, const flow::Rows& rows,
-                      flow::View<double> field, double* links, double* state, double* kept);
+                      flow::View<double> field, flow::View<double> links, double* state, double* kept);
     /// Leaves waves along y in `field`.
     void (*backward_x)(const Scheme& scheme, const flow::Rows& rows, flow::View<double> field, double* state,
                        double* kept);
