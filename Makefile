@@ -2,7 +2,7 @@
 # make run: set up what is missing, measure the preset quick, write and name its report.
 # make test: the same set-up, then every test.  make check: format, lint, types, and every test with its coverage.
 # make test-quick: the tests, for any user, that start nothing of the machine and simulate little; a minute.
-# make test-long: all NPB kernels verify in the classes A and B; some minutes, and a table in build/npb-long.md.
+# make test-long: all NPB kernels verify in the classes A, B and C; some minutes, and a table in build/npb-long.md.
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
 # make test-aarch64: the NPB kernels, compiled for 64-bit ARM, verify under emulation.

@@ -67,7 +67,7 @@ struct CollectiveWaits {
 
 /// The whole of a rank but its peers. Times are in ticks of the clock that the rank reads.
 struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new file is all zeros
-    static constexpr std::uint64_t mark_of_layout = 0x34302D666F727074;  // "tprof-04"
+    static constexpr std::uint64_t mark_of_layout = 0x35302D666F727074;  // "tprof-05"
     static constexpr std::size_t name_size = 64;
     static constexpr std::size_t path_size = 256;
 

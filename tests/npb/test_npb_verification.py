@@ -48,6 +48,27 @@ def test_threads_reproduce_the_published_values_too(
     assert (run.said["ranks"], run.said["threads"]) == (ranks, threads)
 
 
+@pytest.mark.parametrize(("kernel", "ranks", "threads"), [("bt", 4, 2), ("sp", 9, 1)])
+def test_the_references_messages_reproduce_the_published_values(
+    programs: Path, kernel: str, ranks: int, threads: int
+) -> None:
+    asked = ("--class", "S", "--messages", "reference", "--threads", str(threads), "--json")
+    run = run_kernel(programs, kernel, *asked, ranks=ranks)
+    assert run.code == 0, run.stderr
+    assert run.said["messages"] == "reference"
+    assert run.said["verification"] == "SUCCESSFUL"
+
+
+@pytest.mark.parametrize(("kernel", "edge", "ranks"), [("bt", 13, 9), ("sp", 19, 4)])
+def test_cells_of_unlike_sizes_give_the_answer_of_one_rank(
+    programs: Path, kernel: str, edge: int, ranks: int
+) -> None:
+    own = ("--set", f"edge={edge}", "--set", "steps=2", "--messages", "reference", "--json")
+    alone, together = (run_kernel(programs, kernel, *own, ranks=count).said["checks"] for count in (1, ranks))
+    for value, several in zip(alone, together, strict=True):
+        assert several["computed"] == pytest.approx(value["computed"], rel=value["tolerance"], abs=0)
+
+
 @pytest.mark.parametrize(
     ("kernel", "edge", "ranks"), [("bt", 103, 4), ("lu", 65, 3), ("sp", 64, 9), ("sp", 103, 4)]
 )

@@ -6,10 +6,7 @@
 // itself. GCC schedules before it allocates registers only if asked to.
 #pragma GCC optimize("schedule-insns", "sched-pressure")
 #endif
-#include "npb/bt/lines.hpp"
-
-#include "npb/bt/elimination.hpp"
-#include "npb/bt/jacobians.hpp"
+#include "npb/bt/systems.hpp"
 
 // Vectors need plain pointers and arrays, and are set element by element.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,cppcoreguidelines-pro-type-member-init)
@@ -17,112 +14,6 @@
 namespace tare::npb::bt::TARE_NPB_SIMD {
 
 namespace {
-
-Factors factors_of(const flow::Extent& extent, double dissipation, double time_step) {
-    const double steps = extent.edge - 1;
-    return {.convection = time_step * steps / 2,
-            .viscous = time_step * flow::viscosity * steps * steps,
-            .diffusion = time_step * dissipation * steps * steps};
-}
-
-[[gnu::always_inline]] inline void load_point(const double* values, std::ptrdiff_t component,
-                                              Vector (&point)[size]) {
-#pragma GCC unroll 5
-    for (int index = 0; index < size; ++index) {
-        point[index] = load(values + index * component);
-    }
-}
-
-[[gnu::always_inline]] inline Kept kept_at(const Bundle& bundle, int place) {
-    return {bundle.kept + std::ptrdiff_t{place} * kept * lanes};
-}
-
-/// Lines along z have each place in another page: the processor does not foresee where the next lines begin.
-[[gnu::always_inline]] inline void prefetch(const double* values, std::ptrdiff_t component) {
-#pragma GCC unroll 5
-    for (int index = 0; index < size; ++index) {
-        __builtin_prefetch(values + index * component);
-    }
-}
-
-/// Eliminates the unknowns from the first place to the last. `before`: what is kept of the place before the
-/// first; returns what is kept of the last.
-template <int normal>
-Kept eliminate(const Bundle& bundle, const Factors& factors, Kept before) {
-    Matrix own;
-    Matrix after[2];
-    Matrix next;
-    Vector u[size];
-    const int begin = bundle.extent.begin();
-    load_point(bundle.u + (begin - 1) * bundle.u_step, bundle.component, u);
-    set_couplings<normal>(u, factors, own, after[0], next);
-    load_point(bundle.u + begin * bundle.u_step, bundle.component, u);
-    set_couplings<normal>(u, factors, own, after[1], next);
-    for (int place = begin; place < bundle.extent.end(); ++place) {
-        if (normal == 2) {
-            prefetch(bundle.u + place * bundle.u_step + lanes, bundle.component);
-            prefetch(bundle.right + place * bundle.right_step + lanes, bundle.component);
-        }
-        Matrix& coupling = after[(place - begin) % 2];
-        Matrix block;
-        Vector right[size];
-        load_point(bundle.right + place * bundle.right_step, bundle.component, right);
-        set_block(own, block);
-        eliminate_before<normal>(coupling, before, block, right);
-        load_point(bundle.u + (place + 1) * bundle.u_step, bundle.component, u);
-        set_couplings<normal>(u, factors, own, coupling, next);
-        before = kept_at(bundle, place);
-        keep(block, next, right, before);
-    }
-    return before;
-}
-
-/// The unknowns of a place, from those of the place after it, which they replace.
-[[gnu::always_inline]] inline void substitute_place(const Kept& here, Vector (&point)[size]) {
-    Vector found[size];
-#pragma GCC unroll 5
-    for (int row = 0; row < size; ++row) {
-        found[row] = load(here.right(row));
-#pragma GCC unroll 5
-        for (int column = 0; column < size; ++column) {
-            found[row] -= load(here.next(row, column)) * point[column];
-        }
-    }
-#pragma GCC unroll 5
-    for (int row = 0; row < size; ++row) {
-        point[row] = found[row];
-    }
-}
-
-enum class Solution { replaces, is_added };
-
-template <Solution use>
-void substitute(const Bundle& bundle, double* state) {
-    Vector point[size];
-    load_point(state, lanes, point);
-    for (int place = bundle.extent.end() - 1; place >= bundle.extent.begin(); --place) {
-        substitute_place(kept_at(bundle, place), point);
-        double* const into = use == Solution::replaces ? bundle.right + place * bundle.right_step
-                                                       : bundle.u + place * bundle.u_step;
-#pragma GCC unroll 5
-        for (int row = 0; row < size; ++row) {
-            double* const value = into + row * bundle.component;
-            store(value, use == Solution::replaces ? point[row] : load(value) + point[row]);
-        }
-    }
-    for (std::ptrdiff_t row = 0; row < size; ++row) {
-        store(state + row * lanes, point[row]);
-    }
-}
-
-template <int normal>
-void eliminate_lines(const Bundle& bundle, double dissipation, double* state) {
-    const Factors factors = factors_of(bundle.extent, dissipation, bundle.time_step);
-    const Kept last = eliminate<normal>(bundle, factors, {state});
-    for (std::ptrdiff_t row = 0; row < kept; ++row) {
-        store(state + row * lanes, load(last.values + row * lanes));
-    }
-}
 
 void eliminate_y(const Bundle& bundle, double* state) {
     eliminate_lines<1>(bundle, flow::dissipation_y, state);
@@ -132,51 +23,10 @@ void eliminate_z(const Bundle& bundle, double* state) {
     eliminate_lines<2>(bundle, flow::dissipation_z, state);
 }
 
-/// Where a component of a point's lanes lies: [x][component][lane].
-[[gnu::always_inline]] inline std::ptrdiff_t in_lanes(int x, int component) {
-    return (std::ptrdiff_t{x} * size + component) * lanes;
-}
-
-/// From rows of points to places of lanes.
-void gather(flow::View<const double> from, int z, const int (&y)[lanes], int width, double* to) {
-    for (int component = 0; component < size; ++component) {
-        for (int x = 0; x < width; x += lanes) {
-            Vector tile[lanes];
-#pragma GCC unroll 8
-            for (int lane = 0; lane < lanes; ++lane) {
-                tile[lane] = load(from.at(z, y[lane], component) + x);
-            }
-            transpose(tile);
-#pragma GCC unroll 8
-            for (int lane = 0; lane < lanes; ++lane) {
-                store(to + in_lanes(x + lane, component), tile[lane]);
-            }
-        }
-    }
-}
-
-/// And back, the first `rows` of them.
-void scatter(const double* from, int width, flow::View<double> to, int z, int y_begin, int rows) {
-    for (int component = 0; component < size; ++component) {
-        for (int x = 0; x < width; x += lanes) {
-            Vector tile[lanes];
-#pragma GCC unroll 8
-            for (int lane = 0; lane < lanes; ++lane) {
-                tile[lane] = load(from + in_lanes(x + lane, component));
-            }
-            transpose(tile);
-            for (int lane = 0; lane < rows; ++lane) {
-                store(to.at(z, y_begin + lane, component) + x, tile[lane]);
-            }
-        }
-    }
-}
-
 void solve_x(const flow::Block& block, double time_step, flow::View<const double> u, flow::View<double> right,
              const flow::Rows& rows, double* scratch) {
     const Factors factors = factors_of(block.x, flow::dissipation_x, time_step);
-    const int width = (block.x.count + flow::row_alignment - 1) / flow::row_alignment * flow::row_alignment;
-    constexpr std::ptrdiff_t step = std::ptrdiff_t{size} * lanes;
+    const int width = whole_rows(block.x);
     double* const u_lanes = scratch;
     double* const right_lanes = u_lanes + width * step;
     const Bundle bundle{.u = u_lanes,
@@ -190,11 +40,9 @@ void solve_x(const flow::Block& block, double time_step, flow::View<const double
     for (int first = rows.y_begin; first < rows.y_end; first += lanes) {
         const int used = rows.y_end - first < lanes ? rows.y_end - first : lanes;
         int y[lanes];
-        for (int lane = 0; lane < lanes; ++lane) {
-            y[lane] = first + (lane < used ? lane : used - 1);
-        }
-        gather(u, rows.z, y, width, u_lanes);
-        gather(right, rows.z, y, width, right_lanes);
+        set_rows(first, used, y);
+        gather(u, rows.z, y, 0, width, u_lanes);
+        gather(right, rows.z, y, 0, width, right_lanes);
         alignas(Vector) double nothing[kept * lanes] = {};
         eliminate<0>(bundle, factors, {nothing});
         alignas(Vector) double state[size * lanes] = {};
@@ -211,7 +59,9 @@ Functions functions() {
             .eliminate_y = eliminate_y,
             .eliminate_z = eliminate_z,
             .substitute = substitute<Solution::replaces>,
-            .substitute_and_add = substitute<Solution::is_added>};
+            .substitute_and_add = substitute<Solution::is_added>,
+            .eliminate_x = eliminate_x,
+            .substitute_x = substitute_x};
 }
 
 }  // namespace tare::npb::bt::TARE_NPB_SIMD

@@ -31,6 +31,19 @@ struct Bundle {
     double* kept = nullptr;
 };
 
+/// At most as many lines along x as a vector has lanes: rows of a plane, of which a rank holds a part.
+struct LinesX {
+    flow::Block block{};
+    double time_step = 0;
+    flow::View<const double> u{};
+    flow::View<double> right{};
+    flow::Rows rows{};
+    /// Room for `x_scratch` doubles, for the moment.
+    double* scratch = nullptr;
+    /// As in `Bundle`.
+    double* kept = nullptr;
+};
+
 struct Functions {
     int lanes;
     /// Solves the systems along x of some rows of a plane; the solution replaces the right-hand side.
@@ -46,9 +59,12 @@ struct Functions {
     void (*substitute)(const Bundle& bundle, double* state);
     /// The same, but adds the solution to `u`.
     void (*substitute_and_add)(const Bundle& bundle, double* state);
+    /// The two ways along x, where a rank holds a part of the rows; u has ghosts before and behind it.
+    void (*eliminate_x)(const LinesX& lines, double* state);
+    void (*substitute_x)(const LinesX& lines, double* state);
 };
 
-/// Doubles that `solve_x` needs for rows of this length.
+/// Doubles that `solve_x`, `eliminate_x` and `substitute_x` need for rows of this length.
 [[nodiscard]] constexpr std::size_t x_scratch(int row_length) {
     constexpr std::size_t most_lanes = 8;
     constexpr std::size_t per_point = kept + 2 * flow::components;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/bt/problem.hpp"
 
+#include "npb/bt/cell_solver.hpp"
 #include "npb/bt/solver.hpp"
 #include "npb/bt/verify.hpp"
 #include "npb/common/timing.hpp"
@@ -31,15 +32,15 @@ Outcome outcome_of(const flow::March& march, int side) {
             .phases = Times{}.list()};
 }
 
-void solve(const Arguments& arguments, const flow::March& march, const flow::ProcessGrid& grid,
-           Outcome& outcome) {
-    Team team{arguments.threads};
-    Solver solver{grid, march.edge, march.time_step, arguments.simd, team};
+/// `Any` is Solver or CellSolver.
+template <typename Any>
+void march_with(Any& solver, const Arguments& arguments, const flow::March& march, const World& active,
+                Outcome& outcome) {
     Times times;
     solver.step(times);  // touches all memory and code once, as NPB does
     solver.start();
     times.clear();
-    outcome.wall_s = timed(grid.world.communicator, [&] {
+    outcome.wall_s = timed(active.communicator, [&] {
         for (int step = 0; step < march.steps; ++step) {
             solver.step(times);
         }
@@ -49,20 +50,34 @@ void solve(const Arguments& arguments, const flow::March& march, const flow::Pro
     outcome.checks = checks(arguments, {.residual = solver.residual_norms(), .error = error});
 }
 
+/// One rank alone sends nothing either way.
+void solve(const Arguments& arguments, const flow::March& march, const World& active, int side,
+           Outcome& outcome) {
+    Team team{arguments.threads};
+    const auto march_in = [&](auto solver) { march_with(solver, arguments, march, active, outcome); };
+    if (arguments.messages == Messages::reference && side > 1) {
+        march_in(CellSolver{flow::CellGrid{active, side}, march.edge, march.time_step, arguments.simd, team});
+    } else {
+        march_in(Solver{flow::ProcessGrid::of(active, side, side), march.edge, march.time_step,
+                        arguments.simd, team});
+    }
+}
+
 Outcome run(const Arguments& arguments, const World& world) {
     const flow::March march = flow::march_of(arguments, class_of(arguments.problem_class).march, edges);
     const int side = flow::square_side(world.ranks);
-    flow::require_room(march.edge, side, side);
+    flow::require_room(march.edge, side, side, flow::least_places(arguments.messages));
     const Communicator active = first_ranks(world, side * side);
     Outcome outcome = outcome_of(march, side);
     if (active.has_part()) {
-        solve(arguments, march, flow::ProcessGrid::of(World::of(active.get()), side, side), outcome);
+        solve(arguments, march, World::of(active.get()), side, outcome);
     }
     return outcome;
 }
 
 }  // namespace
 
-const Kernel kernel{.name = "BT", .settings = flow::march_settings, .run = run};
+const Kernel kernel{
+    .name = "BT", .settings = flow::march_settings, .run = run, .has_reference_messages = true};
 
 }  // namespace tare::npb::bt

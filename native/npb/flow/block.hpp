@@ -36,6 +36,9 @@ struct Block {
     Extent x;
     Extent y;
     Extent z;
+
+    /// Whether others hold parts of the rows along x.
+    [[nodiscard]] constexpr bool is_split_x() const { return x.count < x.edge; }
 };
 
 }  // namespace tare::npb::flow

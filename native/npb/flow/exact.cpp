@@ -49,11 +49,11 @@ bool is_in_domain(const Extent& extent, int place) {
     return extent.first + place >= 0 && extent.first + place < extent.edge;
 }
 
-/// Calls `set(z, y, x)` for the points of a plane, and of so many rows beside it.
+/// Calls `set(z, y, x)` for the points of a plane, and of so many rows and columns beside it.
 template <typename Set>
-void each_point(const Block& block, int z, int border, const Set& set) {
+void each_point(const Block& block, int z, int border, int border_x, const Set& set) {
     for (int y = -border; y < block.y.count + border; ++y) {
-        for (int x = 0; x < block.x.count; ++x) {
+        for (int x = -border_x; x < block.x.count + border_x; ++x) {
             set(z, y, x);
         }
     }
@@ -69,7 +69,7 @@ void each_point(Field& field, Team& team, int border, const Set& set) {
         field.fill(at_rest, planes);
         const int end = std::min(planes.end(), block.z.count + border);
         for (int z = std::max(planes.first, -border); z < end; ++z) {
-            each_point(block, z, border, set);
+            each_point(block, z, border, std::min(border, field.border_x()), set);
         }
     });
 }
@@ -106,7 +106,7 @@ Point interpolated(double x, double y, double z) {
 void set_exact(Field& field, Team& team) {
     const Block& block = field.block();
     each_point(field, team, field.border(), [&](int z, int y, int x) {
-        if (is_in_domain(block.z, z) && is_in_domain(block.y, y)) {
+        if (is_in_domain(block.z, z) && is_in_domain(block.y, y) && is_in_domain(block.x, x)) {
             field.set_point(z, y, x,
                             exact(block.x.coordinate(x), block.y.coordinate(y), block.z.coordinate(z)));
         }

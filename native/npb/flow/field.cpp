@@ -11,12 +11,19 @@ constexpr std::ptrdiff_t whole_rows(std::ptrdiff_t places) {
     return (places + row_alignment - 1) / row_alignment * row_alignment;
 }
 
+/// Doubles of a row: room for ghosts beside it, which lie among what vectors run over, or, where they hold
+/// neighbours' values, before and behind it.
+constexpr std::ptrdiff_t room_of_row(const Block& block) {
+    const std::ptrdiff_t row = block.is_split_x() ? whole_rows(block.x.count) : block.x.count;
+    return whole_rows(row + std::ptrdiff_t{2} * ghost_layers);
+}
+
 }  // namespace
 
 Field::Field(const Block& block, Border border)
     : block_{block},
       border_{border == Border::ghosts ? ghost_layers : 0},
-      component_{whole_rows(std::ptrdiff_t{block.x.count} + std::ptrdiff_t{2} * ghost_layers)},
+      component_{room_of_row(block)},
       row_{components * component_},
       plane_{(block.y.count + 2 * border_) * row_},
       values_{static_cast<std::size_t>((block.z.count + 2 * border_) * plane_ +

@@ -13,8 +13,8 @@ namespace tare::npb::flow {
 /// The components of one point.
 using Point = std::array<double, components>;
 
-/// Five components on a rank's block, with `ghosts` layers around it in y and z or none; see `View` for the
-/// layout. Zero at first.
+/// Five components on a rank's block, with `ghosts` layers around it or none: in y and z, and in x where the
+/// block's rows are split; see `View` for the layout. Zero at first.
 class Field {
   public:
     enum class Border { none, ghosts };
@@ -24,6 +24,8 @@ class Field {
     [[nodiscard]] const Block& block() const { return block_; }
     /// Layers around the block in y and z: 0 or `ghost_layers`.
     [[nodiscard]] int border() const { return border_; }
+    /// And before and after each row.
+    [[nodiscard]] int border_x() const { return block_.is_split_x() ? border_ : 0; }
     [[nodiscard]] View<double> view();
     [[nodiscard]] View<const double> view() const;
 

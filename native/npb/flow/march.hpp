@@ -19,6 +19,12 @@ struct March {
     double time_step = 0;
 };
 
+/// Places of an axis that a rank of BT or SP must have: the reference's program refuses smaller cells.
+[[nodiscard]] constexpr int least_places(Messages messages) {
+    constexpr int least_of_cell = 3;
+    return messages == Messages::reference ? least_of_cell : ghost_layers;
+}
+
 /// The edges that a kernel takes.
 struct Edges {
     int least = 0;

@@ -22,16 +22,19 @@ void each_inside(const Block& block, Work&& work) {
     }
 }
 
-/// `difference(z, y, x)` gives what to square at a point inside the boundary.
+/// `difference(field, z, y, x)` gives what to square at a point inside the boundary.
 template <typename Difference>
-Point norms(const Block& block, MPI_Comm communicator, Difference&& difference) {
+Point norms(std::span<const Field> fields, MPI_Comm communicator, Difference&& difference) {
     Point sums{};
-    each_inside(block, [&](int z, int y, int x) {
-        const Point one = difference(z, y, x);
-        for (std::size_t component = 0; component < one.size(); ++component) {
-            sums.at(component) += one.at(component) * one.at(component);
-        }
-    });
+    for (const Field& field : fields) {
+        each_inside(field.block(), [&](int z, int y, int x) {
+            const Point values = difference(field, z, y, x);
+            for (std::size_t component = 0; component < values.size(); ++component) {
+                sums.at(component) += values.at(component) * values.at(component);
+            }
+        });
+    }
+    const Block& block = fields.front().block();
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), components, MPI_DOUBLE, MPI_SUM, communicator);
     const double points =
         static_cast<double>(block.x.edge - 2) * (block.y.edge - 2) * static_cast<double>(block.z.edge - 2);
@@ -43,14 +46,14 @@ Point norms(const Block& block, MPI_Comm communicator, Difference&& difference) 
 
 }  // namespace
 
-Point residual_norms(const Field& residual, MPI_Comm communicator) {
-    return norms(residual.block(), communicator,
-                 [&](int z, int y, int x) { return residual.point(z, y, x); });
+Point residual_norms(std::span<const Field> residual, MPI_Comm communicator) {
+    return norms(residual, communicator,
+                 [](const Field& field, int z, int y, int x) { return field.point(z, y, x); });
 }
 
-Point error_norms(const Field& field, MPI_Comm communicator) {
-    const Block& block = field.block();
-    return norms(block, communicator, [&](int z, int y, int x) {
+Point error_norms(std::span<const Field> fields, MPI_Comm communicator) {
+    return norms(fields, communicator, [](const Field& field, int z, int y, int x) {
+        const Block& block = field.block();
         Point found = field.point(z, y, x);
         const Point right = exact(block.x.coordinate(x), block.y.coordinate(y), block.z.coordinate(z));
         for (std::size_t component = 0; component < found.size(); ++component) {

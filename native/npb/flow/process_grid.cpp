@@ -4,7 +4,6 @@
 #include <string>
 
 #include "npb/common/arguments.hpp"
-#include "npb/flow/view.hpp"
 
 namespace tare::npb::flow {
 
@@ -26,9 +25,9 @@ ProcessGrid ProcessGrid::of(const World& world, int y_count, int z_count) {
             .z = neighbours(world.rank, world.rank / y_count, z_count, y_count)};
 }
 
-void require_room(int edge, int y_count, int z_count) {
-    if (edge / y_count < ghost_layers || edge / z_count < ghost_layers) {
-        throw WrongUse("too many ranks for this grid: each needs at least " + std::to_string(ghost_layers) +
+void require_room(int edge, int y_count, int z_count, int least) {
+    if (edge / y_count < least || edge / z_count < least) {
+        throw WrongUse("too many ranks for this grid: each needs at least " + std::to_string(least) +
                        " of its " + std::to_string(edge) + " places along y and z");
     }
 }

@@ -5,6 +5,7 @@
 
 #include "npb/common/world.hpp"
 #include "npb/flow/block.hpp"
+#include "npb/flow/view.hpp"
 
 namespace tare::npb::flow {
 
@@ -33,9 +34,9 @@ struct ProcessGrid {
     [[nodiscard]] Block block(int edge) const;
 };
 
-/// Throws `WrongUse` if a rank of such a grid would hold less than `ghost_layers` places of an axis. Asked in
+/// Throws `WrongUse` if a rank of such a grid would hold less than `least` places of an axis. Asked in
 /// all ranks, also in those without a part, so that all of them end alike.
-void require_room(int edge, int y_count, int z_count);
+void require_room(int edge, int y_count, int z_count, int least = ghost_layers);
 
 /// The largest number whose square is no more than `ranks`.
 [[nodiscard]] int square_side(int ranks);

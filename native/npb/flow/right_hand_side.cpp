@@ -68,7 +68,7 @@ void set_weights(int from, int end, const FourthDifference& weight, Weights& wei
 /// Places from `first` on, of which those near the ends of the axis are one-sided.
 void set_weights(const Extent& extent, int first, int length, Weights& weights) {
     constexpr int one_sided = 3;
-    set_weights(0, length, dissipation(extent, extent.edge / 2, dissipation_x), weights);
+    set_weights(0, length, dissipation(extent, extent.edge / 2 - extent.first, dissipation_x), weights);
     for (int x = 0; x < length; ++x) {
         const int place = first + x;
         if (place < one_sided || (place >= extent.count - one_sided && place < extent.count)) {
@@ -288,11 +288,13 @@ void make_row(const Factors& factors, const Across& across, const Strides& strid
 }
 
 /// The x boundary and the room beyond the row are never solved for.
-void clear_ends(double* result, std::ptrdiff_t component, int count, int width) {
+void clear_ends(double* result, std::ptrdiff_t component, const Extent& extent, int width) {
     for (int index = 0; index < components; ++index) {
         double* const row = result + index * component;
-        row[0] = 0;
-        for (int x = count - 1; x < width; ++x) {
+        for (int x = 0; x < extent.begin(); ++x) {
+            row[x] = 0;
+        }
+        for (int x = extent.end(); x < width; ++x) {
             row[x] = 0;
         }
     }
@@ -330,7 +332,7 @@ void right_hand_side(const Block& block, double scale, View<const double> u, Vie
         make_rows(block, factors, u, forcing, rows, scale, result, first, length);
     }
     for (int y = rows.y_begin; y < rows.y_end; ++y) {
-        clear_ends(result.at(rows.z, y), result.component, block.x.count, width);
+        clear_ends(result.at(rows.z, y), result.component, block.x, width);
     }
 }
 

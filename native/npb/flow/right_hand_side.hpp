@@ -17,8 +17,8 @@ struct Rows {
 struct Functions {
     /// Some rows of scale * (forcing + operator applied to u): convection, viscosity, second- and
     /// fourth-difference dissipation in all three directions. The rows must lie inside the boundary of y and
-    /// z; x must be whole in this block. Reads u two places around; sets the whole rows of `result`, from x =
-    /// 0 to the next multiple of 8 after the last: zero on and beyond the boundary.
+    /// z. Reads u two places around; sets the whole rows of `result`, from x = 0 to the next multiple of 8
+    /// after the last: zero on the boundary and beyond the block.
     void (*right_hand_side)(const Block& block, double scale, View<const double> u,
                             View<const double> forcing, const Rows& rows, View<double> result);
 };

@@ -9,7 +9,7 @@ namespace tare::npb::flow {
 
 /// Rows start at multiples of this many doubles (64 byte), and are stored in whole multiples.
 constexpr int row_alignment = 8;
-/// Places beyond the block that a field may hold of its neighbours in y and z; in x rows have as many to
+/// Places beyond the block that a field may hold of its neighbours; along x rows always have as many to
 /// spare.
 constexpr int ghost_layers = 2;
 

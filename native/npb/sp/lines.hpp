@@ -136,6 +136,10 @@ struct After {
 
 void solve_x(const Scheme& scheme, flow::View<const double> u, const flow::Rows& rows,
              flow::View<double> field, flow::View<double> links, double* scratch);
+void forward_x(const Scheme& scheme, flow::View<const double> u, const flow::Rows& rows,
+               flow::View<double> field, flow::View<double> links, double* state, double* kept);
+void backward_x(const Scheme& scheme, const flow::Rows& rows, flow::View<double> field, double* state,
+                double* kept);
 void link_y(const Scheme& scheme, flow::View<const double> u, int z, int y, flow::View<double> links);
 void forward_y(const Scheme& scheme, flow::View<const double> links, int z, int x, flow::View<double> field,
                double* state, double* kept);

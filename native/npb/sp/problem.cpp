@@ -4,6 +4,7 @@
 #include "npb/common/timing.hpp"
 #include "npb/flow/border.hpp"
 #include "npb/flow/march.hpp"
+#include "npb/sp/cell_solver.hpp"
 #include "npb/sp/solver.hpp"
 #include "npb/sp/verify.hpp"
 
@@ -15,6 +16,8 @@ constexpr flow::Edges edges{.least = 6, .most = flow::most_edge};
 
 enum class Part { borders, planes, z };
 using Parts = Phases<Part, 3>;
+
+Parts no_times() { return Parts{{"borders", "planes", "z"}}; }
 
 /// NPB's own count (NPB 3.4).
 double million_operations(const flow::March& march) {
@@ -28,14 +31,17 @@ double million_operations(const flow::March& march) {
            (per_step + edge * (per_edge_point + edge * (per_face_point + edge * per_point)));
 }
 
-void step(Solver& solver, Parts& parts) {
+/// `Any` is Solver or CellSolver.
+template <typename Any>
+void step(Any& solver, Parts& parts) {
     parts.time(Part::borders, [&] { solver.fetch_borders(); });
     parts.time(Part::planes, [&] { solver.sweep_planes(); });
     parts.time(Part::z, [&] { solver.sweep_z(); });
 }
 
 /// One step is not timed; then the field is set anew.
-double advance(Solver& solver, const flow::March& march, Parts& parts, MPI_Comm communicator) {
+template <typename Any>
+double advance(Any& solver, const flow::March& march, Parts& parts, MPI_Comm communicator) {
     solver.start();
     step(solver, parts);
     solver.start();
@@ -47,30 +53,47 @@ double advance(Solver& solver, const flow::March& march, Parts& parts, MPI_Comm 
     });
 }
 
+template <typename Any>
+void march_with(Any& solver, const Arguments& arguments, const flow::March& march, const World& active,
+                Outcome& outcome) {
+    Parts parts = no_times();
+    outcome.wall_s = advance(solver, march, parts, active.communicator);
+    outcome.checks = checks(arguments, solver.residual_norms(), solver.error_norms());
+    outcome.phases = parts.list();
+}
+
+/// One rank alone sends nothing either way.
+void solve(const Arguments& arguments, const flow::March& march, const World& active, int side,
+           Outcome& outcome) {
+    Team team{arguments.threads};
+    const auto march_in = [&](auto solver) { march_with(solver, arguments, march, active, outcome); };
+    if (arguments.messages == Messages::reference && side > 1) {
+        march_in(CellSolver{flow::CellGrid{active, side}, march.edge, march.time_step, arguments.simd, team});
+    } else {
+        march_in(Solver{flow::ProcessGrid::of(active, side, side), march.edge, march.time_step,
+                        arguments.simd, team});
+    }
+}
+
 Outcome run(const Arguments& arguments, const World& world) {
     const flow::March march = flow::march_of(arguments, class_of(arguments.problem_class).march, edges);
     const int side = flow::square_side(world.ranks);
-    flow::require_room(march.edge, side, side);
-    Parts parts{{"borders", "planes", "z"}};
+    flow::require_room(march.edge, side, side, flow::least_places(arguments.messages));
     Outcome outcome{.size = {march.edge, march.edge, march.edge},
                     .iterations = march.steps,
                     .million_operations = million_operations(march),
                     .active_ranks = side * side,
-                    .phases = parts.list()};
+                    .phases = no_times().list()};
     const Communicator active = first_ranks(world, side * side);
     if (active.has_part()) {
-        const auto grid = flow::ProcessGrid::of(World::of(active.get()), side, side);
-        Team team{arguments.threads};
-        Solver solver{grid, march.edge, march.time_step, arguments.simd, team};
-        outcome.wall_s = advance(solver, march, parts, active.get());
-        outcome.checks = checks(arguments, solver.residual_norms(), solver.error_norms());
-        outcome.phases = parts.list();
+        solve(arguments, march, World::of(active.get()), side, outcome);
     }
     return outcome;
 }
 
 }  // namespace
 
-const Kernel kernel{.name = "SP", .settings = flow::march_settings, .run = run};
+const Kernel kernel{
+    .name = "SP", .settings = flow::march_settings, .run = run, .has_reference_messages = true};
 
 }  // namespace tare::npb::sp

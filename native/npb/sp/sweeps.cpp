@@ -8,6 +8,8 @@ namespace tare::npb::sp::TARE_NPB_SIMD {
 Functions functions() {
     return {.lanes = lanes,
             .solve_x = solve_x,
+            .forward_x = forward_x,
+            .backward_x = backward_x,
             .link_y = link_y,
             .forward_y = forward_y,
             .backward_y = backward_y,

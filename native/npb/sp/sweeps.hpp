@@ -50,6 +50,14 @@ struct Functions {
     /// needs (its [y][quantity][x]). `scratch` has room for a row of the matrices at each of `width` places.
     void (*solve_x)(const Scheme& scheme, flow::View<const double> u, const flow::Rows& rows,
                     flow::View<double> field, flow::View<double> links, double* scratch);
+    /// The two ways along x for at most `lanes` rows, where a rank holds a part of them; u has ghosts before
+    /// and behind it. `kept` has room for a row of the matrices at each of `count` + 2 `lanes` places; what
+    /// goes to `links`, from x = -`lanes` to `width` + `lanes`, is of no further use.
+    void (*forward_x)(const Scheme& scheme, flow::View<const double> u, const flow::Rows& rows,
+                      flow::View<double> field, flow::View<double> links, double* state, double* kept);
+    /// Leaves waves along y in `field`.
+    void (*backward_x)(const Scheme& scheme, const flow::Rows& rows, flow::View<double> field, double* state,
+                       double* kept);
     /// `links` of one row that solve_x does not see: boundary or ghost.
     void (*link_y)(const Scheme& scheme, flow::View<const double> u, int z, int y, flow::View<double> links);
     /// y lines of one z, from x on. `state` comes from the previous rank (or is 0) and becomes that for the

@@ -91,7 +91,7 @@ def profile_facts(output: Output) -> dict[str, str]:
     return {"mpi library": excerpt.printable(profile.library)} | _wait_bounds(profile.profile)
 
 
-def _wait_bounds(ranks: Sequence[_Rank]) -> dict[str, str]:
+def _wait_bounds(ranks: Sequence[RankTimes]) -> dict[str, str]:
     """Where ranks read several clocks: the largest error of the two mean waits."""
     kinds = {
         "late senders": [rank.late_senders for rank in ranks],

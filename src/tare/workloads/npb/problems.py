@@ -13,7 +13,7 @@ ProblemClass = Literal["S", "W", "A", "B", "C", "D"]
 SQUARES = {"bt", "sp"}
 """These run on the largest square number of ranks; the other ranks wait."""
 
-AS_REFERENCE: frozenset[Benchmark] = frozenset({"cg", "ep", "ft", "is", "lu", "mg"})
+AS_REFERENCE: frozenset[Benchmark] = frozenset({"bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"})
 """These can send as many and as large messages as the reference's program."""
 
 _SIZES: dict[str, dict[str, float]] = {
