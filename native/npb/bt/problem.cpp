@@ -77,7 +77,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{
-    .name = "BT", .settings = flow::march_settings, .run = run, .has_reference_messages = true};
+const Kernel kernel{.name = "BT", .settings = flow::march_settings, .run = run};
 
 }  // namespace tare::npb::bt

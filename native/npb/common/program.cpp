@@ -43,9 +43,8 @@ std::string program_name(const Kernel& kernel) {
 
 std::string usage(const Kernel& kernel) {
     std::string text = "usage: " + program_name(kernel) +
-                       " [--class S|W|A|B|C|D] [--simd widest|plain|avx2|avx512] [--threads N]";
-    text += kernel.has_reference_messages ? " [--messages own|reference]" : "";
-    text += " [--json] [--set NAME=NUMBER]...\nsettings:";
+                       " [--class S|W|A|B|C|D] [--simd widest|plain|avx2|avx512] [--threads N]"
+                       " [--messages own|reference] [--json] [--set NAME=NUMBER]...\nsettings:";
     for (const auto name : kernel.settings) {
         text += ' ' + std::string{name};
     }
@@ -84,9 +83,6 @@ int tell(const Report& report, const std::string& program) {
 /// All ranks end with the code of rank 0, which alone sees the whole result.
 int run(const Kernel& kernel, const World& world, std::span<char* const> words) {
     const Arguments arguments = parse_arguments(words, kernel.settings);
-    if (arguments.messages == Messages::reference && !kernel.has_reference_messages) {
-        throw WrongUse("this kernel sends its own messages only");
-    }
     const Report report = gathered(std::string{kernel.name}, arguments, world, kernel.run(arguments, world));
     int code = world.rank == 0 ? tell(report, program_name(kernel)) : 0;
     MPI_Bcast(&code, 1, MPI_INT, 0, world.communicator);

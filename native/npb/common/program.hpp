@@ -15,14 +15,12 @@ constexpr int exit_wrong = 1;
 constexpr int exit_usage = 2;
 constexpr int exit_unverified = 3;
 
-/// A benchmark: its name as NPB prints it, what `--set` may change, its run, and whether it can send the
-/// reference's messages (`Messages`). `run` is called in all ranks
+/// A benchmark: its name as NPB prints it, what `--set` may change, and its run, which is called in all ranks
 /// and throws `WrongUse` in all of them alike (such as for a number of ranks that the kernel cannot use).
 struct Kernel {
     std::string_view name;
     std::span<const std::string_view> settings;
     Outcome (*run)(const Arguments& arguments, const World& world);
-    bool has_reference_messages = false;
 };
 
 /// The `main` of a kernel's program: reads the command line, runs, reports in rank 0.

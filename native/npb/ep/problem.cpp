@@ -91,6 +91,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{.name = "EP", .settings = settings, .run = run, .has_reference_messages = true};
+const Kernel kernel{.name = "EP", .settings = settings, .run = run};
 
 }  // namespace tare::npb::ep

@@ -143,6 +143,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{.name = "IS", .settings = settings, .run = run, .has_reference_messages = true};
+const Kernel kernel{.name = "IS", .settings = settings, .run = run};
 
 }  // namespace tare::npb::is

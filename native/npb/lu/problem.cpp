@@ -154,7 +154,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{
-    .name = "LU", .settings = flow::march_settings, .run = run, .has_reference_messages = true};
+const Kernel kernel{.name = "LU", .settings = flow::march_settings, .run = run};
 
 }  // namespace tare::npb::lu

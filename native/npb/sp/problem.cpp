@@ -93,7 +93,6 @@ Outcome run(const Arguments& arguments, const World& world) {
 
 }  // namespace
 
-const Kernel kernel{
-    .name = "SP", .settings = flow::march_settings, .run = run, .has_reference_messages = true};
+const Kernel kernel{.name = "SP", .settings = flow::march_settings, .run = run};
 
 }  // namespace tare::npb::sp

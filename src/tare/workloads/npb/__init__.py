@@ -5,9 +5,7 @@ In: an instance's processors and memory. Out: the kernel's launch, and its line 
 Bailey et al., "The NAS Parallel Benchmarks 2.0", NAS-95-020; NPB 3.4 for classes and counts; docs/npb.md.
 """
 
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
@@ -16,7 +14,6 @@ from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.code_path import NATURAL, PINNED, Variants, common_flags
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
 from tare.workloads.npb.problems import (
-    AS_REFERENCE,
     Benchmark,
     ProblemClass,
     check_fits,
@@ -41,15 +38,6 @@ class NpbOptions(mpi_job.HybridOptions):
     """``pinned`` to the widest vectors that all environments have, ``natural`` (the widest in the node), or named."""
     messages: Literal["own", "reference"] = "own"
     """``own``: the fewest that the algorithm needs; ``reference``: as the published MPI program sends them."""
-
-    @model_validator(mode="after")
-    def _can_send(self) -> Self:
-        if self.messages == "reference" and self.benchmark not in AS_REFERENCE:
-            able = ", ".join(sorted(AS_REFERENCE)) or "none"
-            raise ValueError(
-                f"messages: {self.benchmark} cannot send the reference's messages (able: {able}); leave it out"
-            )
-        return self
 
 
 class Npb(WorkloadKind):

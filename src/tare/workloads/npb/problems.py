@@ -13,9 +13,6 @@ ProblemClass = Literal["S", "W", "A", "B", "C", "D"]
 SQUARES = {"bt", "sp"}
 """These run on the largest square number of ranks; the other ranks wait."""
 
-AS_REFERENCE: frozenset[Benchmark] = frozenset({"bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"})
-"""These can send as many and as large messages as the reference's program."""
-
 _SIZES: dict[str, dict[str, float]] = {
     "bt": {"S": 12**3, "W": 24**3, "A": 64**3, "B": 102**3, "C": 162**3, "D": 408**3},
     "cg": {
