@@ -107,7 +107,7 @@ def main() -> int:
                 expected = [
                     *(model.own(rank) if way == "own" else model.cells(rank) for rank in range(ranks))
                 ]
-                differing += sum(one != other for one, other in zip(counted, expected, strict=True))
+                differing += sum(seen != said for seen, said in zip(counted, expected, strict=True))
                 print(model.row(kernel, way, expected), flush=True)
     print(
         f"\n{'DOES NOT HOLD' if differing else 'holds'}: {differing} ranks send other than modelled, claimed 0"
@@ -230,7 +230,7 @@ class Model:
             lines = self.lines_of_piece(across) * self.lanes
             ways = (self.flow.forward * lines, self.flow.backward * lines)
             sent.append(self.to_neighbours(along, self.pieces(across), ways))
-        return Sent(messages=sum(one.messages for one in sent), byte=sum(one.byte for one in sent))
+        return Sent(messages=sum(part.messages for part in sent), byte=sum(part.byte for part in sent))
 
     def to_neighbours(self, part: Part, messages: int, numbers: tuple[int, int]) -> Sent:
         """So many messages to the next rank and to the previous one, of so many numbers."""
