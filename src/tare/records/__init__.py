@@ -52,7 +52,7 @@ from tare.records.attribution import (
     SignalSummary,
     SignalTable,
 )
-from tare.records.busy import BUSY_PROCESSORS, BUSY_SHARE, Busyness, BusyProgram, HostLoad, Withheld
+from tare.records.busy import Busyness, BusyProgram, HostLoad, Withheld
 from tare.records.calibration import Calibration, Gate, Passing
 from tare.records.capacity import Capacity, CapacityStep, exceeding, fitting
 from tare.records.causes import Explanation, Strength, Suspicion, Trait
@@ -197,8 +197,6 @@ from tare.statistics.estimate import Estimate
 
 __all__ = [
     "BLAS",
-    "BUSY_PROCESSORS",
-    "BUSY_SHARE",
     "CONTROL_NAME",
     "CPU_TIME",
     "DIFFERENT_PATHS",
