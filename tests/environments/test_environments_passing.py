@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,12 @@ def test_the_first_gets_it_from_here_and_the_others_from_one_that_has_it(
 ) -> None:
     sent: list[Far] = []
     real = carrying._send
-    monkeypatch.setattr(carrying, "_send", lambda far, *rest: (sent.append(far), real(far, *rest)))
+
+    def send(far: Far, *rest: Any) -> None:
+        sent.append(far)
+        real(far, *rest)
+
+    monkeypatch.setattr(carrying, "_send", send)
     spread = spread_over(hosts, image)
     with spreading(spread):
         carry_to(hosts, image)
@@ -140,11 +146,11 @@ def test_an_offer_ends_with_the_connection(hosts: list[Far], image: tuple[Path, 
     """As it does when the runner is killed."""
     carry_to(hosts[:1], image)
     with Channel(hosts[0]) as channel:
-        words = {"digest": image[1], "subnet": LOOPBACK}
-        offered = channel.ask("offer image", node="image", **words).told(carrying._Offered)
+        asked = channel.ask("offer image", node="image", digest=image[1], subnet=LOOPBACK)
+        offered = asked.told(carrying._Offered)
         channel.say("pass image on", node="image", token="00" * 32, to="127.0.0.1")
-    with socket.socket() as asked:
-        assert asked.connect_ex((offered["address"], offered["port"])) != 0
+    with socket.socket() as visitor:
+        assert visitor.connect_ex((offered["address"], offered["port"])) != 0
 
 
 def test_without_a_subnet_every_host_gets_it_from_here(hosts: list[Far], image: tuple[Path, str]) -> None:
