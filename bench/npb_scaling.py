@@ -188,7 +188,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What BT or SP divides among side x side ranks, as docs/npb/bt.md and sp.md describe it."""
+    """What BT or SP divides among side x side ranks, as docs/npb/bt.md and docs/npb/sp.md describe it."""
 
     flow: Flow
     edge: int

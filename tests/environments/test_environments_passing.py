@@ -15,7 +15,7 @@ from tare.environments.ssh.carrying import carry
 from tare.environments.ssh.channel import Channel, FarAnswer, Question
 from tare.environments.ssh.connection import HERE, Far
 from tare.environments.ssh.shared import kept, opened
-from tare.environments.ssh.spreading import Holder, Spread, spreading
+from tare.environments.ssh.spreading import Holder, ImageSpread, spreading
 from tare.errors import NodeError
 from tare.host.privileges import ordinary_user
 from tare.image.digest import digest, list_tree
@@ -40,8 +40,8 @@ def hosts(tmp_path: Path) -> Iterator[list[Far]]:
         yield fars
 
 
-def spread_over(hosts: list[Far], image: tuple[Path, str]) -> Spread:
-    return Spread(image[1], LOOPBACK, {far.way: Path(far.state).name for far in hosts})
+def spread_over(hosts: list[Far], image: tuple[Path, str]) -> ImageSpread:
+    return ImageSpread(image[1], LOOPBACK, {far.way: Path(far.state).name for far in hosts})
 
 
 def carry_to(hosts: list[Far], image: tuple[Path, str]) -> None:
@@ -154,7 +154,7 @@ def test_an_offer_ends_with_the_connection(hosts: list[Far], image: tuple[Path, 
 
 
 def test_without_a_subnet_every_host_gets_it_from_here(hosts: list[Far], image: tuple[Path, str]) -> None:
-    spread = Spread(image[1], None, {far.way: far.state for far in hosts})
+    spread = ImageSpread(image[1], None, {far.way: far.state for far in hosts})
     with spreading(spread):
         carry_to(hosts[:2], image)
     assert [way.source for way in spread.carried.values()] == [None, None]
@@ -164,7 +164,7 @@ def test_without_a_subnet_every_host_gets_it_from_here(hosts: list[Far], image: 
 def test_an_image_that_cannot_be_right_anywhere_is_an_error_of_that_host(
     hosts: list[Far], image: tuple[Path, str]
 ) -> None:
-    spread = Spread("sha256:" + "0" * 64, LOOPBACK, {far.way: far.state for far in hosts})
+    spread = ImageSpread("sha256:" + "0" * 64, LOOPBACK, {far.way: far.state for far in hosts})
     with spreading(spread), pytest.raises(NodeError, match="what arrived has the digest"):
         carry_to(hosts, (image[0], spread.digest))
     assert spread.carried == {}

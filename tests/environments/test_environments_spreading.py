@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from tare.environments.ssh.connection import Far
-from tare.environments.ssh.spreading import Holder, Spread, current, spreading
+from tare.environments.ssh.spreading import Holder, ImageSpread, current, spreading
 from tare.errors import NodeError
 
 DIGEST = "sha256:1"
@@ -20,8 +20,8 @@ def fars(count: int) -> list[Far]:
     return [Far(host=f"h{number}") for number in range(count)]
 
 
-def spread_over(hosts: list[Far], **changes: object) -> Spread:
-    return Spread(DIGEST, "10.0.0.0/8", {far.way: far.host for far in hosts}, **changes)  # type: ignore[arg-type]
+def spread_over(hosts: list[Far], **changes: object) -> ImageSpread:
+    return ImageSpread(DIGEST, "10.0.0.0/8", {far.way: far.host for far in hosts}, **changes)  # type: ignore[arg-type]
 
 
 def nothing() -> None:

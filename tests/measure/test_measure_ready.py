@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the image came to the hosts, in words."""
 
-from tare.environments.ssh.spreading import Spread
+from tare.environments.ssh.spreading import ImageSpread
 from tare.measure.ready import carried_said
 from tare.records import Carried
 
 
 def said(*ways: Carried) -> list[str]:
-    spread = Spread("sha256:1")
+    spread = ImageSpread("sha256:1")
     spread.carried = {f"h{number}": way for number, way in enumerate(ways)}
     spread.remarks = ["h9 could not"]
     return list(carried_said(spread))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tare.environments.ssh.spreading import Spread, spreading
+from tare.environments.ssh.spreading import ImageSpread, spreading
 from tare.image.store import Image
 from tare.measure.hosts import far_of, on_host, subnet_of
 from tare.measure.usable import Wants, skipped_environments
@@ -48,12 +48,12 @@ def _forms(campaign: Campaign) -> list[Environment]:
 
 
 @contextmanager
-def carrying(hosts: Sequence[NamedHost], subnet: str | None, digest: str) -> Iterator[Spread]:
+def carrying(hosts: Sequence[NamedHost], subnet: str | None, digest: str) -> Iterator[ImageSpread]:
     """Have the hosts pass the image on to each other within this context, in the subnet or the one they have in common.
 
     ``HostError`` when one cannot be reached.
     """
-    spread = Spread(
+    spread = ImageSpread(
         digest,
         subnet_of(hosts, subnet),
         {far_of(host).way: host.name for host in hosts},
@@ -63,7 +63,7 @@ def carrying(hosts: Sequence[NamedHost], subnet: str | None, digest: str) -> Ite
         yield spread
 
 
-def carried_said(spread: Spread) -> Iterator[str]:
+def carried_said(spread: ImageSpread) -> Iterator[str]:
     """How many hosts got it from whom and how long it took, and what failed; nothing where all had it."""
     ways = spread.carried.values()
     passed = [way for way in ways if way.source is not None]

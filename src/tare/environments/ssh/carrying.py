@@ -17,7 +17,7 @@ from typing import IO, TypedDict
 from tare.environments.ssh.channel import Channel, Question
 from tare.environments.ssh.connection import Far, failed, variables
 from tare.environments.ssh.shared import opened
-from tare.environments.ssh.spreading import Holder, Spread, current
+from tare.environments.ssh.spreading import Holder, ImageSpread, current
 from tare.errors import NodeError
 from tare.host.packed import TOKEN_BYTE, most_byte, pack_argv, unpack_argv
 from tare.host.privileges import ordinary_user
@@ -58,7 +58,7 @@ def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> No
 class _Way:
     """The image's way to a host."""
 
-    def __init__(self, far: Far, channel: Channel, root: Path, digest: str, spread: Spread) -> None:
+    def __init__(self, far: Far, channel: Channel, root: Path, digest: str, spread: ImageSpread) -> None:
         self._far, self._channel, self._root, self._digest, self._spread = far, channel, root, digest, spread
         self.into: str | None = None
         """The empty folder there; ``None``: the image is there."""
@@ -172,7 +172,7 @@ def _most_byte(root: Path) -> int:
     return most_byte(root)
 
 
-def _send(far: Far, image_root: Path, into: str, spread: Spread) -> None:
+def _send(far: Far, image_root: Path, into: str, spread: ImageSpread) -> None:
     """From tar here to tar there."""
     pack, unpack = pack_argv(image_root), far.command(*unpack_argv(into))
     environment = {**tool_environment(), **variables()}

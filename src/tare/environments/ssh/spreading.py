@@ -2,7 +2,7 @@
 """Who sends the image to which host: every host that has it passes it on, so that this one sends it once.
 
 So the number of hosts with the image doubles with every round. This host sends it where none of the others has it or is
-getting it, and to a host that could not get it from another. Each host has a thread, and all share one ``Spread``.
+getting it, and to a host that could not get it from another. Each host has a thread, and all share one ``ImageSpread``.
 """
 
 import threading
@@ -32,7 +32,7 @@ class Holder:
     """How many there were, one after the other, up to the last one in which this host had a part."""
 
 
-class Spread:
+class ImageSpread:
     """One image on its way to the hosts of a list, or to a host of none."""
 
     def __init__(
@@ -186,12 +186,12 @@ class Spread:
         return self._names.get(far.way, far.host)
 
 
-_now: list[Spread] = []
+_now: list[ImageSpread] = []
 """The one of this run, if any."""
 
 
 @contextmanager
-def spreading(spread: Spread) -> Iterator[None]:
+def spreading(spread: ImageSpread) -> Iterator[None]:
     """Have its hosts get the image by it within this context; at its end nothing of it goes on.
 
     If the run is interrupted, threads may still come for its hosts, and get nothing.
@@ -204,6 +204,6 @@ def spreading(spread: Spread) -> Iterator[None]:
         spread.end()
 
 
-def current(far: Far, digest: str) -> Spread:
+def current(far: Far, digest: str) -> ImageSpread:
     """The one by which this host gets the image; without one this host sends it."""
-    return next((spread for spread in _now if spread.concerns(far, digest)), Spread(digest))
+    return next((spread for spread in _now if spread.concerns(far, digest)), ImageSpread(digest))
