@@ -2,6 +2,7 @@
 #include "npb/ft/fft3d.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "npb/ft/pencils.hpp"
 
@@ -128,9 +129,10 @@ void Fft3d::end_forward(int thread, int tile) {
     const auto targets = targets_of(thread);
     to_yz_.pack_into(plane, targets);
     for (int part = 0; part < decomposition_.cut.parts(); ++part) {
-        xy_.forward_columns(thread, blocks_of(part),
-                            {.element = targets.data() + part * decomposition_.all_butterflies(),
-                             .start_doubles = tile % y_radix * row_doubles_});
+        xy_.forward_columns(
+            thread, blocks_of(part),
+            {.element = targets.data() + std::ptrdiff_t{part} * decomposition_.all_butterflies(),
+             .start_doubles = tile % y_radix * row_doubles_});
     }
     finished(to_yz_, thread, plane);
 }
@@ -174,10 +176,11 @@ void Fft3d::inverse_yz(int thread, const Evolution& evolution) {
 void Fft3d::begin_inverse(int thread, int tile) {
     const int together = team_->threads();
     for (int part = 0; part < decomposition_.cut.parts(); ++part) {
-        xy_.inverse_columns(thread, blocks_of(part),
-                            {.element = arrived_butterflies_.data() + part * decomposition_.all_butterflies(),
-                             .start_doubles = tile * row_doubles_},
-                            tile + together < tiles() ? together * row_doubles_ : 0);
+        xy_.inverse_columns(
+            thread, blocks_of(part),
+            {.element = arrived_butterflies_.data() + std::ptrdiff_t{part} * decomposition_.all_butterflies(),
+             .start_doubles = tile * row_doubles_},
+            tile + together < tiles() ? together * row_doubles_ : 0);
     }
 }
 

@@ -17,7 +17,8 @@ constexpr std::ptrdiff_t message_doubles = std::ptrdiff_t{1} << 17U;
 
 /// Where piece `number` of `total` is when the first parts of all things lie before the second ones.
 std::size_t index_of(int number, int total, int parts) {
-    return static_cast<std::size_t>(number % parts * (total / parts) + number / parts);
+    const int index = number % parts * (total / parts) + number / parts;
+    return static_cast<std::size_t>(index);
 }
 
 }  // namespace
