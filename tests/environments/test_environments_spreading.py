@@ -81,11 +81,23 @@ def test_a_host_that_has_the_image_already_is_the_one_that_sends() -> None:
     assert set(spread.carried) == {"h1"}
 
 
+def test_hosts_that_pass_nothing_on_get_it_from_here_at_the_same_time() -> None:
+    hosts, together = fars(4), threading.Barrier(4)
+    spread = spread_over(hosts, silent={far.host for far in hosts})
+    with ThreadPoolExecutor(4) as pool:
+        bring = partial(
+            spread.bring, address="10.0.0.1", from_here=lambda: together.wait(20), from_host=refused
+        )
+        list(pool.map(bring, hosts))
+    assert not together.broken
+    assert [way.source for way in spread.carried.values()] == [None] * 4
+
+
 def test_who_lacks_the_image_waits_for_those_who_still_look_whether_they_have_it() -> None:
     hosts = fars(2)
     spread = spread_over(hosts)
     with ThreadPoolExecutor(1) as pool:
-        with spread.looking():
+        with spread.looking(hosts[0]):
             lacking = pool.submit(spread.bring, hosts[1], "10.0.0.2", pytest.fail, nothing_from)
             assert spread.carried == {}
             spread.is_there(hosts[0], "10.0.0.1")
@@ -165,7 +177,7 @@ def test_at_the_end_of_a_run_whoever_waits_or_transfers_ends() -> None:
             with pytest.raises(NodeError, match=r"ended|the run ends"):
                 result.result(20)
     assert spread.carried == {}
-    with pytest.raises(NodeError, match="the run ends"), current(hosts[0], DIGEST).looking():
+    with pytest.raises(NodeError, match="the run ends"), current(hosts[0], DIGEST).looking(hosts[0]):
         pytest.fail("the next environment's image is on its way")
     with spreading(spread_over(hosts)):
         assert current(hosts[0], DIGEST) is not spread

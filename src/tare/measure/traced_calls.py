@@ -15,6 +15,7 @@ from pathlib import Path
 from tare.errors import NodeError, WrongOutput
 from tare.host.kernel_files import inner_numbers
 from tare.image.store import find_image, in_use
+from tare.measure import devices
 from tare.measure.attempt import Measured
 from tare.measure.campaign import Audience, Request, held_host, new_context
 from tare.measure.context import Context
@@ -62,7 +63,11 @@ def trace_calls(request: Request, audience: Audience, window_s: float = WINDOW_S
     """
     trials, gathered = spare_trials(request.campaign), _Found()
     if is_installed():
-        with interruptible(), held_host(f"calls of {request.campaign.name}", audience):
+        with (
+            interruptible(),
+            held_host(f"calls of {request.campaign.name}", audience),
+            devices.fit_limits(request.campaign.devices),
+        ):
             _trace_all(request, audience, trials, gathered, window_s)
     else:
         for trial in trials:

@@ -7,6 +7,7 @@ PSI/J knows neither arrays nor names of jobs, so the jobs' numbers are kept in t
 import shlex
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from tare.errors import HostError, InputError
 from tare.submission.folder import Asked, Element, JobsFolder
 from tare.submission.psij_executor import Executor, Fate, require_psij
-from tare.submission.scheduler import JobPhase, QueuedJob, Submission, Wish
+from tare.submission.scheduler import JobPhase, QueuedJob, SilentError, Submission, Wish
 
 if TYPE_CHECKING:
     from psij import JobSpec, ResourceSpecV1
@@ -100,9 +101,11 @@ class Psij:
         return str(max(arrays, default=0) + 1)
 
     def _cancel_array(self, array: str) -> None:
+        """As far as the scheduler, which has just refused a job, obeys."""
         for identity, number in reversed(self._folder.numbers().items()):
             if identity.partition("_")[0] == array:
-                self._executor.cancel(number)
+                with suppress(SilentError, HostError):
+                    self._executor.cancel(number)
 
 
 def spec_of(

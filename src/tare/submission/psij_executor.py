@@ -196,6 +196,8 @@ class Executor:
         from psij import Job, JobState  # noqa: PLC0415 - an extra
 
         if number not in self._attached:
+            if self._name == "local" and not self._is_own_process(int(number)):
+                return None
             job, own = Job(), self._own
             try:
                 own.attach(
@@ -210,6 +212,16 @@ class Executor:
         if job.wait(timedelta(seconds=self._limit_s), JobState.QUEUED) is None:
             raise SilentError(f"it said nothing of job {number} within {self._limit_s:g} s")
         return job
+
+    def _is_own_process(self, pid: int) -> bool:
+        """Whether it runs a job of this folder: the number of one that has ended may be another process's now."""
+        import psutil  # noqa: PLC0415 - PSI/J needs it too
+
+        try:
+            words = psutil.Process(pid).cmdline()
+        except psutil.Error:
+            return False
+        return any(word.startswith(f"{self._folder.parent}/") for word in words)
 
     def _run(self, argv: Sequence[str]) -> Completed:
         """With all variables of the user's, which say where the cluster is."""

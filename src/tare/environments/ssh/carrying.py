@@ -47,7 +47,7 @@ class _Offered(TypedDict):
 def carry(far: Far, channel: Channel, image_root: Path, image_digest: str) -> None:
     """Have the image there; ``NodeError`` if it cannot be sent, or arrives changed."""
     spread = current(far, image_digest)
-    with spread.looking():
+    with spread.looking(far):
         way = _Way(far, channel, image_root, image_digest, spread)
         if way.into is None:
             spread.is_there(far, way.address)

@@ -53,7 +53,7 @@ class ImageSpread:
         self._free: list[Holder] = []
         self._known: set[Far] = set()
         self._coming = 0
-        """How many hosts get it now, or look whether they have it."""
+        """How many hosts that may pass it on get it now, or look whether they have it."""
         self._failures = 0
         self._is_over = False
         self._endings: list[Callable[[], None]] = []
@@ -63,15 +63,16 @@ class ImageSpread:
         return digest == self.digest and far.way in self._names
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
-        """While a host looks whether it has the image: those that lack it wait, as this one may pass it on."""
+    def looking(self, far: Far) -> Iterator[None]:
+        """While a host looks whether it has the image: those that lack it wait if this one may pass it on."""
+        promising = self._name(far) not in self._silent
         with self._changed:
             self._require_wanted()
-            self._coming += 1
+            self._coming += promising
         try:
             yield
         finally:
-            self._comes_no_more()
+            self._comes_no_more(promising)
 
     def is_there(self, far: Far, address: str | None) -> None:
         """The host at this address of the subnet, if it has one there, has the image already."""
@@ -90,7 +91,8 @@ class ImageSpread:
         Waits until another host is free to send it; ``NodeError`` when it came by neither.
         """
         begun_s = time.monotonic()
-        source = self._source(address)
+        promising = address is not None and self._name(far) not in self._silent
+        source = self._source(address, promising)
         try:
             if source is not None and not self._is_passed_on(source, far, from_host):
                 source = None
@@ -99,7 +101,7 @@ class ImageSpread:
                 from_here()
             self._arrived(far, address, source, time.monotonic() - begun_s)
         finally:
-            self._comes_no_more()
+            self._comes_no_more(promising)
 
     @contextmanager
     def ended_by(self, ending: Callable[[], None]) -> Iterator[None]:
@@ -122,23 +124,23 @@ class ImageSpread:
             with suppress(NodeError):
                 ending()
 
-    def _source(self, address: str | None) -> Holder | None:
+    def _source(self, address: str | None, promising: bool) -> Holder | None:
         """The host from which to get it, which is the caller's until then; ``None``: from this one."""
         with self._changed:
             while self._is_worth_waiting(address):
                 if not self._changed.wait(_WAIT_LIMIT_S):
                     raise NodeError("no other host got the image in time")
             self._require_wanted()
-            self._coming += 1
+            self._coming += promising
             if not self._can_pass(address) or not self._free:
                 return None
             source = min(self._free, key=lambda holder: holder.transfers)
             self._free.remove(source)
             return source
 
-    def _comes_no_more(self) -> None:
+    def _comes_no_more(self, promising: bool) -> None:
         with self._changed:
-            self._coming -= 1
+            self._coming -= promising
             self._changed.notify_all()
 
     def _is_worth_waiting(self, address: str | None) -> bool:
