@@ -85,9 +85,11 @@ def test_hosts_that_pass_nothing_on_get_it_from_here_at_the_same_time() -> None:
     hosts, together = fars(4), threading.Barrier(4)
     spread = spread_over(hosts, silent={far.host for far in hosts})
     with ThreadPoolExecutor(4) as pool:
-        bring = partial(
-            spread.bring, address="10.0.0.1", from_here=lambda: together.wait(20), from_host=refused
-        )
+
+        def from_here() -> None:
+            together.wait(20)
+
+        bring = partial(spread.bring, address="10.0.0.1", from_here=from_here, from_host=refused)
         list(pool.map(bring, hosts))
     assert not together.broken
     assert [way.source for way in spread.carried.values()] == [None] * 4

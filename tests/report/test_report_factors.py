@@ -3,6 +3,7 @@
 
 import io
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from rich.console import Console
 from tare.analyze import dependences
 from tare.records import Analysis, Cell, Level
 from tare.report.arrange import layout_of
-from tare.report.brief import print_brief
+from tare.report.brief import _varied, print_brief
 from tare.report.document import render_report
 from tare.report.factors import EXPLANATION
 from tare.report.machine import to_json
@@ -94,6 +95,17 @@ def test_the_short_answer_names_what_the_overhead_depends_on() -> None:
     assert "docker: costs more with less memory: " in docker
     assert docker.count("[memory=") == 1
     assert all("dependence" not in line for line in lines)
+
+
+def test_alike_dependences_of_several_workloads_share_their_words_and_each_is_named() -> None:
+    (own,) = [each for each in analysis().dependences if each.environment == "docker"]
+    cell = own.cells.cells[0][0]
+    further = replace(cell, workload="further")
+    other = replace(own, cells=replace(own.cells, workload="further", cells=((further,),)))
+    names = {(cell, own.metric): "work", (further, own.metric): "further"}
+    (said,) = _varied(replace(analysis(), dependences=(own, other)), "docker", names)
+    size = own.claim.partition(" (")[0].partition(": ")[2]
+    assert said == f"costs more with less memory: work {size}, further {size}"
 
 
 def test_a_layout_is_read_from_a_setting_with_levels_and_a_neighbour() -> None:

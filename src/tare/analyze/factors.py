@@ -37,6 +37,8 @@ from tare.units import TIMES_FROM
 Floats = NDArray[np.float64]
 _Metric = tuple[str, str, str, Direction]
 """Environment, metric, unit and direction."""
+_COUNTED = frozenset({"hosts", "instances", "nodes", "processors"})
+"""Factors of which there are fewer, not less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,8 @@ def _direction_said(dependence: Dependence, more: float | None, less: float | No
     steps = {after > before for before, after in pairwise(points)}
     if more is None or less is None or len(steps) != 1:
         return f"depends on {key}"
-    return f"costs more with {'more' if more > less else 'less'} {key}"
+    fewer = "fewer" if key in _COUNTED else "less"
+    return f"costs more with {'more' if more > less else fewer} {key}"
 
 
 def _widest_said(dependence: Dependence) -> str:

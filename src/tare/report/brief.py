@@ -83,7 +83,7 @@ def _lines(analysis: Analysis) -> Iterator[_Line]:
             if verdict.overhead.summary.primary and verdict.overhead.summary.environment == environment
         ]
         if own:
-            varied = list(_varied(analysis, environment))
+            varied = list(_varied(analysis, environment, names))
             several = _several(own, names, 1 if varied else _NAMED_LOSSES)
             said = [_one(own[0])] if len(own) == 1 else [*varied, *several]
             said += [failing[environment]] if environment in failing else []
@@ -136,11 +136,21 @@ def _said(verdict: Verdict) -> str:
     return f"{only}{'costs ' if verdict.word is Word.BOUNDED else ''}{verdict.said}"
 
 
-def _varied(analysis: Analysis, environment: str) -> Iterator[str]:
-    """The factors on which its overhead depends."""
-    for each in analysis.dependences:
-        if each.primary and each.environment == environment and each.word is DependenceWord.DEPENDS:
-            yield one_line(each.claim.partition(" (")[0])
+def _varied(analysis: Analysis, environment: str, names: Names) -> Iterator[str]:
+    """The factors on which its overhead depends: alike dependences of several metrics share their words."""
+    primary = [each for each in analysis.dependences if each.primary and each.environment == environment]
+    several = len({(each.cells.workload, each.metric) for each in primary}) > 1
+    groups: dict[str, dict[str, str]] = {}
+    for each in primary:
+        if each.word is DependenceWord.DEPENDS:
+            name = names[each.cells.cells[0][0], each.metric]
+            words, _, size = one_line(each.claim.partition(" (")[0]).partition(": ")
+            groups.setdefault(words, {})[name] = size
+    for words, sizes in groups.items():
+        if several:
+            yield f"{words}: {', '.join(f'{name} {size}' for name, size in sizes.items())}"
+        else:
+            yield from (f"{words}: {size}" for size in sizes.values())
 
 
 def _several(verdicts: Sequence[Verdict], names: Names, named: int) -> Iterator[str]:

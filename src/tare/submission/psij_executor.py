@@ -215,7 +215,7 @@ class Executor:
 
     def _is_own_process(self, pid: int) -> bool:
         """Whether it runs a job of this folder: the number of one that has ended may be another process's now."""
-        import psutil  # noqa: PLC0415 - PSI/J needs it too
+        import psutil  # type: ignore[import-untyped] # noqa: PLC0415 - PSI/J needs it too
 
         try:
             words = psutil.Process(pid).cmdline()
