@@ -204,11 +204,11 @@ def _readings(text: bytes) -> None:
 def _devices(text: bytes) -> None:
     """They become part of what a node there is to have, and of the journal."""
     try:
-        told = FarAnswer("far", object_from_json(text)).told(FarDevices)
+        answer = FarAnswer("far", object_from_json(text)).told(FarDevices)
     except ValueError:
         raise NodeError("no JSON object") from None
-    encode(described(devices=devices_of(told)))
-    said(devices_of(told))
+    encode(described(devices=devices_of(answer)))
+    said(devices_of(answer))
 
 
 def _one_answer(name: str) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The campaign file of jobs: its hosts are those of the job, and its faults are said before anything waits."""
+"""The campaign file of jobs: its hosts are the job's, and its faults are said before anything waits."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -54,9 +54,7 @@ def submitted_source(campaign: str, on: str = _SLURM) -> SubmittedSource:
         )
     text, hosts = path.read_text(encoding="utf-8"), _hosts_of(on)
     if _HOSTS in source.data and (named := _named(source.data[_HOSTS])) != hosts:
-        raise InputError(
-            f"{source.label}: hosts are those of a job of {named}, and --on says {on}; change one"
-        )
+        raise InputError(f"{source.label}: hosts names a job of {named}, and --on says {on}; change one")
     says = hosts is None or _HOSTS in source.data
     return SubmittedSource(source=source, text=text if says else f'{_HOSTS} = "{hosts}"\n{text}', on=on)
 

@@ -33,7 +33,7 @@ exec nsenter --mount=/proc/self/ns/mnt --wd=/ -- $own --keep-caps -- chroot . "$
 """
 """For sh in the node, where an ordinary user has root's number: a rank gets a user namespace of its own in it.
 
-PMIx compares the number that a rank has by its own account with that of the user who called srun. The kernel gives no
+PMIx compares a rank's own user number with the number of the user who called srun. The kernel gives no
 user namespace to whoever is below a chroot, as native is: nsenter leaves it, and chroot goes back.
 """
 

@@ -31,7 +31,7 @@ def nodes(scheduler: str) -> tuple[str, ...]:
     sign = next((sign for sign in _SIGNS[scheduler] if os.environ.get(sign)), None)
     if sign is None:
         raise HostError(
-            f"this is no job of {scheduler}, and the campaign's hosts are those of one: run it in a job "
+            f"this is no job of {scheduler}, and the campaign's hosts are a job's nodes: run it in a job "
             f"({_BEGIN[scheduler]}), or name hosts in [[host]] tables"
         )
     listed = tuple(dict.fromkeys(_READ[sign](os.environ[sign])))

@@ -45,13 +45,13 @@ def given_on(
     answers = at_once(lambda host: _asked(host, asked, user, in_place=in_place), hosts)
     if failed := [str(answer) for answer in answers if isinstance(answer, NodeError)]:
         raise HostError("; ".join(failed))
-    told = {
+    answered = {
         host.name: answer
         for host, answer in zip(hosts, answers, strict=True)
         if not isinstance(answer, NodeError)
     }
-    _refuse_other_drivers({name: said["devices"] for name, said in told.items()})
-    return {host.name: _given(host, asked, told[host.name]) for host in hosts}
+    _refuse_other_drivers({name: said["devices"] for name, said in answered.items()})
+    return {host.name: _given(host, asked, answered[host.name]) for host in hosts}
 
 
 def devices_of(said: FarDevices) -> tuple[Device, ...]:

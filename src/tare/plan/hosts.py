@@ -92,7 +92,7 @@ def _of_allocation(data: Mapping[str, Any], problems: list[Problem]) -> list[Nam
     if table is None:
         return []
     if table.of == "slurm" and table.ssh_options:
-        text = "are for hosts that ssh reaches, and srun reaches those of a Slurm job; leave them out"
+        text = "are for hosts that ssh reaches, and srun reaches the nodes of a Slurm job; leave them out"
         problems.append(Problem(("hosts", "ssh_options"), text))
     count = node_count(table.of) or table.nodes or _most_hosts(data)
     return [_of_job(table, number) for number in range(count)]

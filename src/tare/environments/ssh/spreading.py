@@ -64,7 +64,7 @@ class ImageSpread:
 
     @contextmanager
     def looking(self, far: Far) -> Iterator[None]:
-        """While a host looks whether it has the image: those that lack it wait if this one may pass it on."""
+        """While a host looks whether it has the image: hosts that lack it wait if this one may pass it on."""
         promising = self._name(far) not in self._silent
         with self._changed:
             self._require_wanted()
