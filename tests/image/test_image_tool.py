@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,19 @@ def test_what_a_tool_started_ends_with_it(tmp_path: Path) -> None:
 
     with pytest.raises(ImageError, match="no network"):
         together(waits, fails)
+
+
+def test_a_tool_is_called_late_when_the_watchdog_is_slower_than_the_end_it_causes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def kill_and_linger(process: subprocess.Popen[str]) -> None:
+        process.kill()
+        process.wait(20)
+        time.sleep(0.2)
+
+    monkeypatch.setattr("tare.image.tool.kill_group", kill_and_linger)
+    with pytest.raises(ImageError, match="did not end within"):
+        run_tool(["sleep", "66.0625"], limit_s=0.1)
 
 
 def test_a_step_that_goes_on_after_a_failure_starts_no_tool_that_lasts(tmp_path: Path) -> None:

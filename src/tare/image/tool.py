@@ -58,8 +58,14 @@ def run_tool(
         umask=0o022,
         start_new_session=True,
     )
+    is_late = threading.Event()
+
+    def stop() -> None:
+        is_late.set()  # before the end that it causes, which the reader below sees at once
+        kill_group(started)
+
     with started as process, ended_with_the_others(process):
-        watchdog = threading.Timer(limit_s, kill_group, [process])
+        watchdog = threading.Timer(limit_s, stop)
         watchdog.start()
         try:
             for line in process.stdout or ():
@@ -73,12 +79,11 @@ def run_tool(
             kill_group(process)
             raise
         finally:
-            timed_out = watchdog.finished.is_set()
             watchdog.cancel()
     if process.returncode:
         why = (
             f"did not end within {limit_s:g} s"
-            if timed_out
+            if is_late.is_set()
             else f"failed with exit code {process.returncode}"
         )
         errors = [line for line in errors if line not in kept]
