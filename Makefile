@@ -34,6 +34,7 @@ NATIVE_FILES = $(shell find native tests/native -name '*.cpp' -o -name '*.hpp')
 
 setup:
 	@$(MAKE) --jobs host-packages venv image kernel
+	@scripts/say-native
 
 setup-test:
 	@$(MAKE) --jobs host-packages venv image kernel native-programs go-programs \

@@ -82,6 +82,7 @@ from tare.records import (
     Trial,
     Way,
 )
+from tare.records.profiled import ProfiledArm
 from tare.treat import (
     activity_summaries,
     arm_loads,
@@ -107,6 +108,7 @@ from tare.treat import (
     wait_summaries,
     with_ranges,
 )
+from tare.treat.pairing import cell_of
 from tare.workloads import primary_metrics, ranges_of
 
 if TYPE_CHECKING:
@@ -233,8 +235,19 @@ def _analysed(path: Path) -> Analysis:
         steadiness=steady,
         timers=timer_agreements(timer_summaries(outcomes)),
         activities=activity_splits(activity_summaries(outcomes), judged),
+        call_sites=_call_sites(folder, campaign, outcomes),
         failures=failure_rates(failure_counts(outcomes)),
     )
+
+
+def _call_sites(
+    folder: ResultFolder, campaign: Campaign, outcomes: Sequence[Outcome]
+) -> tuple[ProfiledArm, ...]:
+    if not any(workload.options.get("profile") for workload in campaign.workloads_at_levels):
+        return ()
+    from tare.measure.profiles import profiled_arms  # noqa: PLC0415 - few results are profiled
+
+    return profiled_arms(folder.raw, outcomes, cell_of)
 
 
 def _missing_last(journal: Journal) -> frozenset[str]:

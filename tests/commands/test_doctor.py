@@ -137,7 +137,7 @@ def test_json_holds_environments_host_and_threats(capsys: pytest.CaptureFixture[
     assert document["environments"][0]["tried"] is None
     assert document["environments"][0]["networks"] is None
     assert document["host"]["kernel"]
-    assert {"GPUs", "fabrics", "energy"} <= set(document["host"])
+    assert {"GPUs", "fabrics", "energy", "MPI"} <= set(document["host"])
     assert all(set(threat) == {"subject", "remark", "remedy"} for threat in document["threats"])
 
 
@@ -355,3 +355,13 @@ def test_what_tried_nodes_shared_is_removed_while_nobody_else_can_start_any(
     with pytest.raises(ImageError), try_nodes.held_for_trying():
         pass
     assert held == [True]
+
+
+def test_a_host_without_mpi_is_told_which_package_its_kernels_and_profiler_need(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    run_doctor(False, providers=providers(Stub("native")))
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  MPI "))
+    assert "the NAS kernels and the MPI profiler are in images alone" in line
+    assert "libopenmpi-dev" in line

@@ -2,17 +2,24 @@
 """``tare show`` of profiles: one file, and those that the trials of a result have left."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.activity_example import COMPUTING, TALKING, profiled_outcomes
+from tests.report.report_example import example
 from tests.workloads.recorded import recorded
 
-from tare.commands.profiled import is_profile, print_call_sites
+from tare.commands.console import PlainConsole
+from tare.commands.profiled import is_profile
 from tare.commands.show import run_show
 from tare.errors import ExitCode, InputError
-from tare.journal.result import ResultFolder
+from tare.measure.profiles import profiled_arms
+from tare.report.call_sites import table
+from tare.report.document import render_report
+from tare.report.machine import to_json
+from tare.treat.pairing import cell_of
 from tare.workloads import profile
 
 SAID = json.loads(recorded("npb", "cg-profiled").files[profile.FILE])
@@ -80,26 +87,55 @@ def test_other_files_are_no_profiles(tmp_path: Path) -> None:
     assert not is_profile(tmp_path / "missing")
 
 
-def test_a_result_shows_the_places_of_each_environment_over_the_trials_that_left_theirs(
+def test_a_result_has_the_places_of_each_environment_over_the_trials_that_left_theirs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outcomes = profiled_outcomes({"native": COMPUTING, "talker": TALKING}, blocks=2)
-    folder = ResultFolder(tmp_path)
     kept = [outcome for outcome in outcomes if outcome.trial.environment.name == "talker"]
     for number, outcome in enumerate(kept):
-        instance = folder.raw / outcome.trial.identity / "i0"
-        instance.mkdir(parents=True)
-        (instance / profile.FILE).write_text(with_sites(row(1, 0.25 * (number + 1))))
-    print_call_sites(outcomes, folder, show_all=False)
+        raw = tmp_path / outcome.trial.identity
+        raw.mkdir()
+        rows = (row(1, 0.25 * (number + 1)), *(row(place, 0.001) for place in range(2, 13)))
+        (raw / f"i0.{profile.FILE}").write_text(with_sites(*rows))
+        (raw / f"i1.{profile.FILE}").write_text("{torn")
+    (arm,) = profiled_arms(tmp_path, outcomes, cell_of)
+    analysis = replace(example(), call_sites=(arm,))
+    (cell, *_) = {cell_of(outcome) for outcome in kept}
+    assert (arm.cell, arm.environment, arm.runs) == (cell, "talker", 2)
+
+    table(analysis, PlainConsole(), show_all=False)
     printed = shown(capsys.readouterr().out)
     assert "talker" in printed
     assert "mean over 2 runs" in printed
-    assert "native" not in printed
     assert "375 ms 500 ms" in printed
+    assert "2 more places: --all shows them." in printed
+
+    (said,) = to_json(analysis)["call_sites"]
+    assert said["environment"] == "talker"
+    assert len(said["sites"]) == len(arm.sites)
+    assert said["sites"][0] == {
+        "call": "MPI_Wait",
+        "module": "/opt/tare/bin/npb-cg",
+        "offset": 16,
+        "function": "step_1",
+        "line": None,
+        "count": 12,
+        "mean_s": 0.375,
+        "largest_s": 0.5,
+        "share": arm.sites[0].share,
+    }
+
+    page = render_report(analysis)
+    assert 'href="#call-sites"' in page
+    assert "step_1 in npb-cg+0x10" in page
+    assert "step_12" not in page
 
 
 def test_a_result_without_profiles_shows_nothing_of_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_call_sites(profiled_outcomes({"native": COMPUTING}), ResultFolder(tmp_path), show_all=False)
+    assert profiled_arms(tmp_path, profiled_outcomes({"native": COMPUTING}), cell_of) == ()
+    table(example(), PlainConsole(), show_all=False)
     assert capsys.readouterr().out == ""
+    assert to_json(example())["call_sites"] == []
+    assert "call-sites" not in render_report(example())

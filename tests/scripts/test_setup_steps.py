@@ -40,6 +40,7 @@ def checkout(tmp_path: Path) -> Path:
         (tmp_path / "scripts" / name).write_text(f"of-{name}\n")
     for path in (f"scripts/{name}" for name in SCRIPTS):
         write(tmp_path / path, STEP.format(meeting=""))
+    shutil.copy(REPOSITORY / "scripts/say-native", tmp_path / "scripts")
     write(tmp_path / "scripts/install-packages", PACKAGES.format(meeting=MEETING))
     write(tmp_path / ".venv/bin/tare", STEP.format(meeting=MEETING))
     return tmp_path
@@ -104,3 +105,26 @@ def test_what_is_installed_first_is_in_the_whole_list_as_well() -> None:
     )
     assert first < whole
     assert not {line.split()[0] for line in whole} & {"cmake", "g++", "ninja-build"}
+
+
+def said_of_the_host(checkout: Path) -> str:
+    script = checkout / "scripts/say-native"
+    environment = {"PATH": str(checkout / "nothing-here")}
+    run = subprocess.run(
+        ["/bin/bash", script], cwd=checkout, env=environment, capture_output=True, text=True, check=True
+    )
+    return run.stderr
+
+
+def test_set_up_says_what_is_not_compiled_for_the_host_with_the_package_that_it_lacks(checkout: Path) -> None:
+    said = said_of_the_host(checkout)
+    assert (
+        "the NAS kernels and the MPI profiler are in the image, and not compiled for this host itself" in said
+    )
+    assert "apt-get install cmake g++ libopenmpi-dev ninja-build, then scripts/build-native" in said
+
+
+def test_set_up_says_nothing_of_it_once_they_are_compiled(checkout: Path) -> None:
+    (checkout / "build/native/bin").mkdir(parents=True)
+    (checkout / "build/native/bin/libtareprof.so").touch()
+    assert said_of_the_host(checkout) == ""

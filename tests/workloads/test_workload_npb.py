@@ -78,6 +78,23 @@ def test_lu_sends_the_references_messages_in_grids_of_ranks_at_most_twice_as_lon
         assert "reference" in Npb().job(asked, shape).argv
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "processors", "times"),
+    [("is", 2, 3.0), ("mg", 2, 2.4), ("sp", 4, 2.5), ("bt", 4, 1.8), ("bt", 2, 1.0), ("cg", 2, 1.0)],
+)
+def test_the_references_messages_are_expected_to_take_as_many_times_as_long_as_they_were_seen_to(
+    benchmark: Benchmark, processors: int, times: float
+) -> None:
+    shape = replace(SHAPE, processors=processors)
+    own, reference = (
+        Npb().expected_s(NpbOptions(benchmark=benchmark, messages=messages), shape)
+        for messages in ("own", "reference")
+    )
+    assert own is not None
+    assert reference is not None
+    assert (reference - 1.0) / (own - 1.0) == pytest.approx(times)
+
+
 def test_messages_of_another_kind_than_asked_are_wrong() -> None:
     with pytest.raises(WrongOutput, match="own messages were asked, reference were sent"):
         Npb().samples(EP, changed(messages="reference"))

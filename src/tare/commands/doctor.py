@@ -160,9 +160,21 @@ def _host() -> tuple[dict[str, str], tuple[Threat, ...]]:
     from tare.host.paths import state_directory
     from tare.host.threats import device_threats, find_threats, space_threats
 
-    facts = host_facts()
+    facts = host_facts() | {"MPI": _mpi_said()}
     threats = find_threats(facts, len(online_processors()))
     return facts, (*threats, *device_threats(), *space_threats(state_directory()), *_image_threats())
+
+
+def _mpi_said() -> str:
+    """Whether what is linked to MPI can be compiled for this host itself; images bring their own."""
+    from tare.host.distribution import to_install
+
+    if shutil.which("mpicc"):
+        return "the NAS kernels and the MPI profiler can be compiled for this host too (docs/profiler.md)"
+    return (
+        "this host has none for C, so the NAS kernels and the MPI profiler are in images alone; for this host too: "
+        f"{to_install('libopenmpi-dev')}, then as docs/profiler.md says"
+    )
 
 
 def _image_threats() -> list[Threat]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tare.collection import without_collection
 from tare.commands.imported import any_imported, show_imports
-from tare.commands.profiled import is_profile, print_call_sites, show_profile
+from tare.commands.profiled import is_profile, show_profile
 from tare.commands.submitted import jobs_said
 from tare.errors import ExitCode, InputError, JournalError
 from tare.journal.result import ResultFolder
@@ -63,7 +63,6 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
     else:
         print_analysis(analysis, as_json=as_json, show_all=show_all)
         if not as_json:
-            print_call_sites(analysis.outcomes, ResultFolder(result), show_all=show_all)
             print()
             print_answer(analysis, ResultFolder(result).report)
     if jobs is not None:

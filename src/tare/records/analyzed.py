@@ -19,6 +19,7 @@ from tare.records.integrity import Integrity
 from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
 from tare.records.order import OrderVerdict
+from tare.records.profiled import ProfiledArm
 from tare.records.treated import Curve, Exclusions, HelperSummary, SharingSummary, Summary, WaitSummary
 from tare.records.variation import Steadiness, VarianceSplit
 from tare.statistics.estimate import Estimate
@@ -317,5 +318,7 @@ class Analysis:
     timers: tuple[TimerAgreement, ...] = ()
     activities: tuple[ActivitySplit, ...] = ()
     """For the profiled workloads, native included."""
+    call_sites: tuple[ProfiledArm, ...] = ()
+    """For those whose profiles are still there, native included."""
     failures: tuple[FailureRate, ...] = ()
     """For all arms of a cell in which a run failed, native included."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tare.records.activities import Activity
+from tare.records.treated import Cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,3 +61,17 @@ class ProfiledRun:
     """The one that took longest first."""
     builds: Mapping[str, str]
     """Path of a module \N{RIGHTWARDS ARROW} which build of it ran, where that is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfiledArm:
+    """From where the programs of one environment in one cell called MPI, native included."""
+
+    cell: Cell
+    environment: str
+    runs: int
+    """Whose profiles are still there."""
+    sites: tuple[CallSite, ...]
+    """Means over the runs; the one that took longest first."""
+    lines: Mapping[tuple[str, int], str]
+    """(Module, offset) \N{RIGHTWARDS ARROW} line of source, such as ``solve.c:12``, where it is known on this host."""

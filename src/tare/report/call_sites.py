@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A profile for a terminal: the shares of each rank, and which places in the program its calls come from."""
+"""From where profiled programs call MPI, in every output; and one profile for a terminal, with each rank's shares."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -7,17 +7,29 @@ from pathlib import PurePosixPath
 from rich.console import Console
 from rich.text import Text
 
+from tare.drawing.artist import Artist
 from tare.drawing.table import figures_table, ruled_table
 from tare.drawing.words import NO_VALUE, counted, quantity, share_percent
 from tare.foreign import one_line
-from tare.records import Activity
-from tare.records.profiled import CallPlace, CallSite, ProfiledRun
+from tare.records import Activity, Analysis
+from tare.records.profiled import CallPlace, CallSite, ProfiledArm, ProfiledRun
 from tare.report.activities import NAMES
+from tare.report.arrange import place
+from tare.report.page import MISSING, PageSection, section
+from tare.report.shape import ArmShape, JsonShape, key
 
 TITLE = "Where MPI is called from"
 EXPLANATION = "Time in the calls per rank, and as a share of the time from MPI_Init to MPI_Finalize."
+OF_ALL = "Calls are those of all ranks in all runs."
 _ALL_OTHERS = "places beyond the 768 that are kept"
 _MOST_RANKS = 64
+_MOST_SITES = 10
+"""Shown unless all are asked for."""
+
+
+def shown_sites(sites: Sequence[CallSite], *, show_all: bool = False) -> Sequence[CallSite]:
+    """Those that cost most, or all."""
+    return sites if show_all else sites[:_MOST_SITES]
 
 
 def print_ranks(profiled: ProfiledRun, console: Console) -> None:
@@ -48,23 +60,33 @@ def print_sites(
         )
         return
     console.print(Text(EXPLANATION))
-    table = ruled_table()
-    table.add_column("call", no_wrap=True)
-    table.add_column("from", overflow="fold", min_width=20)
+    _print_rows(sites, lines, known, console)
+
+
+def _print_rows(
+    sites: Sequence[CallSite], lines: Mapping[tuple[str, int], str], known: int, console: Console
+) -> None:
+    printed = ruled_table()
+    printed.add_column("call", no_wrap=True)
+    printed.add_column("from", overflow="fold", min_width=20)
     for title in ("calls", "mean", "largest", "share"):
-        table.add_column(title, justify="right", no_wrap=True)
+        printed.add_column(title, justify="right", no_wrap=True)
     for site in sites:
-        table.add_row(
-            one_line(site.place.call or "others"),
-            place_said(site.place, lines),
-            str(site.count),
-            quantity(site.mean_s, "s"),
-            quantity(site.largest_s, "s"),
-            share_percent(site.share),
-        )
-    console.print(table)
+        printed.add_row(*_cells(site, lines))
+    console.print(printed)
     if known > len(sites):
         console.print(Text(f"{counted(known - len(sites), 'more place')}: --all shows them."))
+
+
+def _cells(site: CallSite, lines: Mapping[tuple[str, int], str]) -> tuple[str, ...]:
+    return (
+        one_line(site.place.call or "others"),
+        place_said(site.place, lines),
+        str(site.count),
+        quantity(site.mean_s, "s"),
+        quantity(site.largest_s, "s"),
+        share_percent(site.share),
+    )
 
 
 def place_said(place: CallPlace, lines: Mapping[tuple[str, int], str]) -> str:
@@ -73,8 +95,78 @@ def place_said(place: CallPlace, lines: Mapping[tuple[str, int], str]) -> str:
         return _ALL_OTHERS
     if place.module is None or place.offset is None:
         return NO_VALUE
-    line = lines.get((place.module, place.offset))
+    line = _line(place, lines)
     module = PurePosixPath(place.module).name
     where = f" at {line}" if line is not None else ""
     exactly = module if line is not None else f"{module}+{place.offset:#x}"
     return one_line(f"{place.function}{where} in {exactly}" if place.function else f"{exactly}{where}")
+
+
+def _line(place: CallPlace, lines: Mapping[tuple[str, int], str]) -> str | None:
+    if place.module is None or place.offset is None:
+        return None
+    return lines.get((place.module, place.offset))
+
+
+class CallSiteShape(JsonShape):
+    """A place that calls MPI, and what its calls took; the object of all places without room has `null`s."""
+
+    call: str | None = key("such as `MPI_Wait`", "place.call")
+    module: str | None = key("path of the program or library in the node", "place.module")
+    offset: int | None = key(
+        "in the addresses of that file, the place to which the call returns", "place.offset"
+    )
+    function: str | None = key(
+        "by the file's table of symbols; `null` if that was stripped", "place.function"
+    )
+    line: str | None = key(
+        "file and line of source, of the 50 that cost most; `null` unless this host has that build with debug data"
+    )
+    count: int = key("calls in all ranks and runs")
+    mean_s: float = key("seconds in these calls, in the mean over ranks and runs")
+    largest_s: float = key("seconds in these calls of any rank in any run")
+    share: float = key("of the ranks' time from MPI_Init to MPI_Finalize, in the mean over runs")
+
+
+class ProfiledArmShape(ArmShape):
+    """One object per cell and environment, native included, whose trials' profiles are still there."""
+
+    runs: int = key("number of profiles")
+    sites: list[CallSiteShape] = key(
+        "the place that took longest first", lambda of: [_site_shape(site, of.lines) for site in of.sites]
+    )
+
+
+def _site_shape(site: CallSite, lines: Mapping[tuple[str, int], str]) -> CallSiteShape:
+    return CallSiteShape.model_validate(CallSiteShape.taken(site, line=_line(site.place, lines)))
+
+
+class CallSitesJson(JsonShape):
+    call_sites: list[ProfiledArmShape] = key(
+        "from where profiled programs called MPI; empty where nothing was profiled, or the profiles are gone"
+    )
+
+
+def table(analysis: Analysis, console: Console, *, show_all: bool) -> None:
+    """Print, for each environment that was profiled, which places in its programs cost most, over all its trials."""
+    if analysis.call_sites:
+        console.print(Text(f"\n{TITLE}", style="bold"))
+        console.print(Text(f"{EXPLANATION} {OF_ALL}"))
+    for arm in analysis.call_sites:
+        console.print(Text(f"\n{_arm_said(arm)}", style="bold"))
+        _print_rows(shown_sites(arm.sites, show_all=show_all), arm.lines, len(arm.sites), console)
+
+
+def _arm_said(arm: ProfiledArm) -> str:
+    return f"{one_line(arm.environment)}, {place(arm.cell)}, mean over {counted(arm.runs, 'run')}"
+
+
+def html(analysis: Analysis, artist: Artist) -> Sequence[PageSection]:  # noqa: ARG001 - as every topic's
+    """A table for each environment."""
+    if not analysis.call_sites:
+        return [MISSING]
+    arms = [
+        (_arm_said(arm), [_cells(site, arm.lines) for site in shown_sites(arm.sites)], len(arm.sites))
+        for arm in analysis.call_sites
+    ]
+    return [section("call-sites", TITLE, title=TITLE, explanation=f"{EXPLANATION} {OF_ALL}", arms=arms)]

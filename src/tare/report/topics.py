@@ -11,6 +11,7 @@ from tare.records import Analysis
 from tare.report import (
     activities,
     answers,
+    call_sites,
     causes,
     clock_faults,
     clocks,
@@ -50,7 +51,7 @@ class Topic(InTables, OnPage, Protocol):
     """A topic of every output."""
 
 
-TOPICS: tuple[Topic, ...] = (host_software, hosts, failing, factors, sharing, activities, helpers)
+TOPICS: tuple[Topic, ...] = (host_software, hosts, failing, factors, sharing, activities, call_sites, helpers)
 """Together and in this order in every output: a new topic joins them, and ``JSON_ORDER``."""
 JSON_ORDER: tuple[type[JsonShape], ...] = (
     stops.StopsJson,
@@ -64,6 +65,7 @@ JSON_ORDER: tuple[type[JsonShape], ...] = (
     factors.FactorsJson,
     sharing.SharingJson,
     activities.ActivitiesJson,
+    call_sites.CallSitesJson,
     helpers.HelpersJson,
     causes.CausesJson,
     comparisons.ComparisonsJson,

@@ -121,7 +121,8 @@ class CommandOptions(Options):
             )
         if self.launcher != "tare" and (not self.mpi or self.profile):
             raise ValueError(
-                'launcher = "image" needs mpi = true, and goes without the profiler, which is for Open MPI'
+                'launcher = "image" needs mpi = true, and goes without the profiler: images have that for Open MPI '
+                "alone, and docs/mpi.md says why"
             )
         if (self.threads > 1 or self.ranks is not None) and not self.mpi:
             raise ValueError("threads and ranks are for MPI processes: set mpi = true, or leave them out")

@@ -22,7 +22,8 @@ class ProgramOptions(mpi_job.MpiOptions):
     def _check_launcher(self) -> Self:
         if self.launcher == "image" and (self.profile or self.single_copy != "natural"):
             raise ValueError(
-                'launcher = "image" goes without profile and single_copy, which are for Open MPI'
+                'launcher = "image" goes without profile and single_copy, which images have for Open MPI alone; '
+                "docs/mpi.md says why"
             )
         return self
 

@@ -49,7 +49,9 @@ class Npb(WorkloadKind):
 
     def expected_s(self, options: Options, shape: Shape) -> float | None:
         chosen = own(NpbOptions, options)
-        return expected_s(chosen.benchmark, chosen.problem_class, shape.processors, chosen.threads)
+        return expected_s(
+            chosen.benchmark, chosen.problem_class, shape.processors, chosen.threads, chosen.messages
+        )
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(NpbOptions, options)

@@ -54,6 +54,8 @@ _ELEMENT_S = {
     "sp": 1.2e-7,
 }
 """Seconds per element and iteration on a processor of 2024."""
+_REFERENCE_TIMES = {"is": 3.0, "mg": 2.4, "sp": 2.5, "bt": 1.8}
+"""How many times as long these take with the reference's messages, which change how they compute: docs/npb.md."""
 _ELEMENT_BYTE = {"bt": 120, "cg": 10, "ep": 0, "ft": 32, "is": 4, "lu": 120, "mg": 18, "sp": 120}
 """Minimum bytes per element, over all ranks together."""
 _START_S = 1.0
@@ -83,10 +85,20 @@ def _is_nearly_square(ranks: int) -> bool:
     return ranks <= 2 * few**2
 
 
-def expected_s(benchmark: str, problem_class: str, processors: int, threads: int = 1) -> float:
+def expected_s(
+    benchmark: str, problem_class: str, processors: int, threads: int = 1, messages: str = "own"
+) -> float:
     """Guess the run time, including the start of MPI and a preparation as long as some iterations."""
     elements = _SIZES[benchmark][problem_class] * (_ITERATIONS[benchmark][problem_class] + 2)
-    return _START_S + elements * _ELEMENT_S[benchmark] / _busy(benchmark, processors, threads)
+    whole_s = elements * _ELEMENT_S[benchmark] / _busy(benchmark, processors, threads)
+    if messages == "reference" and not _is_alone(benchmark, processors, threads):
+        whole_s *= _REFERENCE_TIMES.get(benchmark, 1.0)
+    return _START_S + whole_s
+
+
+def _is_alone(benchmark: str, processors: int, threads: int) -> bool:
+    """One rank of BT or SP has one cell, and computes as it does with its own messages."""
+    return benchmark in SQUARES and active_ranks(benchmark, processors // threads) <= 1
 
 
 def _busy(benchmark: str, processors: int, threads: int) -> int:
