@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.drawing.words import interval_percent, point_percent
-from tare.foreign import one_line
+from tare.foreign import LONGEST, one_line
 from tare.records import Analysis, Coordinate, Outcome, Sample, Verdict
 
 Row = Mapping[str, object]
+_LONGEST_TEXT = 20_000
+"""Characters of a paragraph."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins so is a formula to a spreadsheet (OWASP, CSV injection)."""
 _LATEX = {
@@ -21,6 +23,10 @@ _LATEX = {
     "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{MULTIPLICATION SIGN}": r"$\times$",
     "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\ge$",
+    "\N{RIGHTWARDS ARROW}": r"$\rightarrow$",
+    "\N{LEFT DOUBLE QUOTATION MARK}": "``",
+    "\N{RIGHT DOUBLE QUOTATION MARK}": "''",
     "\N{EN DASH}": "--",
     "\N{EM DASH}": "---",
     "\N{MICRO SIGN}": r"\textmu{}",
@@ -167,5 +173,15 @@ def _latex(cells: Sequence[str]) -> str:
     return f"{' & '.join(_escaped(cell, lambda each: _LATEX.get(each, each)) for cell in cells)} \\\\"
 
 
-def _escaped(text: str, escape: Callable[[str], str]) -> str:
-    return "".join(map(escape, one_line(text)))
+def markdown_text(text: str) -> str:
+    """Text that Markdown prints as it is."""
+    return _escaped(text, _markdown_character, _LONGEST_TEXT)
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return _escaped(text, lambda each: _LATEX.get(each, each), _LONGEST_TEXT)
+
+
+def _escaped(text: str, escape: Callable[[str], str], most: int = LONGEST) -> str:
+    return "".join(map(escape, one_line(text, most)))
