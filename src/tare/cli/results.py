@@ -145,7 +145,7 @@ def export(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Instead of the name's ending; archive is .tar.gz; svg and pdf are all figures.",
+            help="Instead of the name's ending; archive is .tar.gz; svg, pdf and tikz are all figures.",
         ),
     ] = None,
 ) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare export --format svg`` and ``pdf``: a folder with each figure of the report as a file."""
+"""``tare export --format svg``, ``pdf`` and ``tikz``: a folder with each figure of the report as a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +10,9 @@ from tare.errors import InputError, OutputError
 if TYPE_CHECKING:
     from tare.records import Analysis
 
-FIGURES = ("svg", "pdf")
+FIGURES = ("svg", "pdf", "tikz")
 """Formats of figures."""
+_ENDINGS = {"tikz": "tex"}
 _CAPTIONS = "captions.txt"
 
 
@@ -37,15 +38,22 @@ def write_figures(analysis: "Analysis", folder: Path, kind: str) -> None:
 
 def _files(analysis: "Analysis", kind: str) -> Mapping[str, bytes]:
     """Name → content of every figure, then of the captions."""
-    from tare.drawing.svg import to_pdf
     from tare.report.figures import figures
 
     drawn, key = figures(analysis)
     if not drawn:
         raise InputError(f"{analysis.result} has no figure: nothing in it is complete")
-    files = {
-        f"{figure.name}.{kind}": to_pdf(figure.svg) if kind == "pdf" else figure.svg.encode()
-        for figure in drawn
-    }
-    captions = [f"{figure.name}.{kind}\n  {figure.title}\n  {figure.description}\n" for figure in drawn]
+    ending = _ENDINGS.get(kind, kind)
+    files = {f"{figure.name}.{ending}": _content(figure.svg, kind) for figure in drawn}
+    captions = [f"{figure.name}.{ending}\n  {figure.title}\n  {figure.description}\n" for figure in drawn]
     return {**files, _CAPTIONS: "\n".join([*captions, f"Marks: {key}\n"]).encode()}
+
+
+def _content(svg: str, kind: str) -> bytes:
+    from tare.drawing.svg import to_pdf
+    from tare.drawing.tikz import to_tikz
+    from tare.report.exports import latex_text
+
+    if kind == "pdf":
+        return to_pdf(svg)
+    return (to_tikz(svg, latex_text) if kind == "tikz" else svg).encode()

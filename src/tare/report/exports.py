@@ -122,6 +122,8 @@ class TextTable:
     columns: tuple[str, ...]
     rows: tuple[Sequence[str], ...]
     left: int = 3
+    kinds: str = ""
+    """LaTeX's columns where text must wrap; empty: by ``left``."""
 
 
 def verdict_table(analysis: Analysis) -> TextTable:
@@ -161,7 +163,7 @@ def _markdown_character(character: str) -> str:
 def to_latex(table: TextTable) -> str:
     """A ``tabular`` with the rules of booktabs."""
     heads = [_latex(table.columns), r"\midrule"]
-    kinds = f"{'l' * table.left}{'r' * (len(table.columns) - table.left - 1)}l"
+    kinds = table.kinds or f"{'l' * table.left}{'r' * (len(table.columns) - table.left - 1)}l"
     begin = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
     end = [r"\bottomrule", r"\end{tabular}"]
     return (

@@ -17,6 +17,7 @@ from tare.report.exports import TextTable
 
 TITLE = "The twelve rules of Hoefler and Belli (SC 2015), as this result keeps them"
 _MOST = 4
+_COLUMNS = r"rp{0.33\linewidth}lp{0.45\linewidth}"
 _PERCENTILES_FROM = 20
 
 
@@ -53,7 +54,7 @@ def rules_table(analysis: Analysis) -> TextTable:
     rows = tuple(
         (str(each.number), each.rule, each.kept.value, each.evidence) for each in rules_kept(analysis)
     )
-    return TextTable(("", "rule", "", "evidence in this result"), rows, left=4)
+    return TextTable(("", "rule", "", "evidence in this result"), rows, kinds=_COLUMNS)
 
 
 def _base_case(analysis: Analysis) -> _Answer:
@@ -76,7 +77,8 @@ def _subset(analysis: Analysis) -> _Answer:
         else "none planned was left out"
     )
     return Kept.NOT_KEPT, (
-        f"{said}; but no journal knows why you chose {_some(list(workloads))} and these processors: say it in the paper"
+        f"{said}; but a journal cannot know why you chose {_some(list(workloads))} and these processors: say "
+        "it in the paper"
     )
 
 
@@ -147,8 +149,8 @@ def _summary(analysis: Analysis) -> _Answer:
     long = sum(spread.p95 is not None for spread in analysis.spreads)
     tail = sum(verdict.overhead.tail_cost for verdict in analysis.verdicts)
     return Kept.KEPT, (
-        f"median and slowest run of {counted(len(analysis.spreads), 'series', 'series')}, the 95th percentile of {long} "
-        f"(from {_PERCENTILES_FROM} runs on); mean and typical overhead differ notably in {tail}"
+        f"median and slowest run of {counted(len(analysis.spreads), 'series', 'series')}, the 95th percentile of "
+        f"{long} (from {_PERCENTILES_FROM} runs on); mean and typical overhead differ notably in {tail}"
     )
 
 
