@@ -25,7 +25,7 @@ def write_figures(analysis: "Analysis", folder: Path, kind: str) -> None:
 
     if not can_draw():
         raise InputError(f"{kind} takes the extra \"pictures\": pip install 'tare[pictures]'")
-    files = _files(analysis, kind)
+    files = figure_files(analysis, kind)
     try:
         folder.mkdir()
         for name, content in files.items():
@@ -36,8 +36,8 @@ def write_figures(analysis: "Analysis", folder: Path, kind: str) -> None:
         raise OutputError(f"cannot write {folder}: {error.strerror}") from error
 
 
-def _files(analysis: "Analysis", kind: str) -> Mapping[str, bytes]:
-    """Name → content of every figure, then of the captions."""
+def figure_files(analysis: "Analysis", kind: str) -> Mapping[str, bytes]:
+    """Name → content of every figure, then of the captions; ``InputError`` if there is no figure."""
     from tare.report.figures import figures
 
     drawn, key = figures(analysis)
