@@ -166,7 +166,9 @@ def _figures(analysis: "Analysis") -> "Files":
 
 
 def _require_hidden(files: "Files", names: "Names | None") -> None:
-    for name, content in files.items() if names is not None else ():
+    if names is None:
+        return
+    for name, content in files.items():
         if left := names.seen_in(content.decode(errors="replace")):
             raise OutputError(
                 f"{name} of the artifact would still hold {', '.join(left)}, so nothing is written; --named writes it "

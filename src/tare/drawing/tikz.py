@@ -181,15 +181,11 @@ def _path(drawn: _Drawn) -> str:
     words = []
     for segment in segments(drawn.element.get("d", "")):
         points = [_pair(drawn.place.at(point)) for point in segment.points]
-        words.append(
-            {
-                "M": lambda own: own[0],
-                "L": lambda own: f"-- {own[0]}",
-                "C": lambda own: f".. controls {own[0]} and {own[1]} .. {own[2]}",
-                "Z": lambda _: "-- cycle",
-            }[segment.kind](points)
-        )
+        words.append(_JOINS[segment.kind].format(*points))
     return " ".join(words)
+
+
+_JOINS = {"M": "{}", "L": "-- {}", "C": ".. controls {} and {} .. {}", "Z": "-- cycle"}
 
 
 def _line(drawn: _Drawn) -> str:

@@ -60,7 +60,7 @@ def _environments(analysis: Analysis) -> int:
 
 
 def _claims(analysis: Analysis) -> str:
-    rows = []
+    rows: list[tuple[str, str, str]] = []
     for verdict in analysis.verdicts:
         summary = verdict.overhead.summary
         if summary.primary:
@@ -94,14 +94,16 @@ def _repetition(analysis: Analysis) -> Iterator[str]:
         yield from (
             f"- {label.removesuffix('s of a trial')}: {markdown_text(each)}" for each in facts.get(label, ())
         )
+    build = "tare image build\n" if last.image_name == "default" else ""
     yield (
-        "\n```sh\ntare doctor\ntare image build\ntare run result/campaign.json --output again\n"
+        f"\n```sh\ntare doctor\n{build}tare run result/campaign.json --output again\n"
         "tare compare result again\n```\n"
     )
+    if not build:
+        yield f"Have the image {last.image_name} first: image.json describes it.\n"
     yield (
         "`tare doctor` names what this host lacks. `tare compare` says of every metric whether the two results differ. "
-        "On other hardware absolute times differ; the overheads are what should hold, and an overhead of few per cent may "
-        "not.\n"
+        "On other hardware absolute times differ; overheads are what should hold, and one of few per cent may not.\n"
     )
 
 
@@ -129,6 +131,6 @@ def _rest(paper: Paper, anonymous: bool) -> Iterator[str]:
     yield f"## Licence\n\n{one_line(said)} Tare itself: Apache-2.0.\n"
     if anonymous:
         yield (
-            "## Anonymity\n\nNames of people, hosts and their folders, and addresses, are replaced by placeholders such "
-            "as host-1. A journal that held one is sealed anew; no figure is changed. The authors have the key."
+            "## Anonymity\n\nNames of people, hosts and folders, and addresses, are replaced by placeholders such as "
+            "host-1. A journal that held one is sealed anew; no figure is changed. The authors have the key."
         )
