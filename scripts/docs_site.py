@@ -32,6 +32,7 @@ ASSETS = (".svg", ".png", ".json")
 REST = "More"
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
 _CODE = re.compile(r"^```.*?^```$|^(?: {4}.*\n?)+|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.MULTILINE)
 
 
@@ -65,7 +66,7 @@ def nav(there: Mapping[str, str]) -> list[dict[str, list[dict[str, str]]]]:
 
 def title(text: str) -> str:
     """A page's first heading, as plain text."""
-    heading = _HEADING.search(_CODE.sub(lambda match: match[0] if match[0][0] == "`" else "", text))
+    heading = _HEADING.search(_FENCED.sub("", text))
     return re.sub(r"[`*]", "", heading[1]) if heading else "Untitled"
 
 
@@ -78,7 +79,7 @@ def slug(heading: str) -> str:
 def anchors(text: str) -> set[str]:
     """The anchors of a page; of equal ones the second gets a number."""
     seen: dict[str, int] = {}
-    for heading in _HEADING.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)):
+    for heading in _HEADING.findall(_FENCED.sub("", text)):
         base = slug(heading)
         seen[base] = seen.get(base, 0) + 1
     return {f"{base}-{number}" if number else base for base, count in seen.items() for number in range(count)}
