@@ -8,7 +8,7 @@ Writes docs/images/statistics-*.svg; a test holds that they are what this draws.
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import accumulate
 from pathlib import Path
@@ -173,7 +173,7 @@ def words() -> Drawing:
 
 
 PLANNED = (10, 16, 24, 32)
-CAMPAIGNS = 2000
+CAMPAIGNS = 10_000
 
 
 def looks() -> Drawing:
@@ -182,19 +182,20 @@ def looks() -> Drawing:
     errors = dict(
         zip(PLANNED, boundary(PLANNED, tuple(spending(n, PLANNED[-1]) for n in PLANNED)), strict=True)
     )
-    every = dict.fromkeys(range(6, 33), 0.05)
+    rules = [_limits(dict.fromkeys(range(6, 33), 0.05)), _limits(errors)]
     peeking, planned = [0] * 33, [0] * 33
     for _ in range(CAMPAIGNS):
         sums = list(accumulate(drawn.gauss(0, 1) for _ in range(32)))
-        for shares, rule in ((peeking, every), (planned, errors)):
-            first = next((n for n, error in rule.items() if _claims(sums[n - 1], n, error)), None)
+        for shares, limits in zip((peeking, planned), rules, strict=True):
+            first = next((n for n, limit in limits.items() if abs(sums[n - 1]) > limit), None)
             for n in range(first or 33, 33):
                 shares[n] += 1
     return _looks(peeking, planned)
 
 
-def _claims(total: float, n: int, error: float) -> bool:
-    return abs(total) / math.sqrt(n) > NormalDist().inv_cdf(1 - error / 2)
+def _limits(errors: Mapping[int, float]) -> dict[int, float]:
+    """Number of values → their largest sum that claims nothing, at each look's own level of error."""
+    return {n: math.sqrt(n) * NormalDist().inv_cdf(1 - error / 2) for n, error in errors.items()}
 
 
 def _looks(peeking: Sequence[int], planned: Sequence[int]) -> Drawing:
