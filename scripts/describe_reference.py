@@ -94,7 +94,7 @@ def campaign_page() -> str:
     """Every key of a campaign file with its type and default, then the options of technologies and workloads."""
     head = (
         "# Keys of a campaign file\n\nEvery key with its type and default, from the tables that check a file. "
-        "[campaign.md](campaign.md) explains them.\n"
+        "[The campaign file](campaign.md) explains them.\n"
     )
     tables = [f"## {heading}\n\n{_table(model)}" for heading, model in TABLES.items()]
     kinds = [
@@ -109,7 +109,7 @@ def _technologies() -> str:
         f"| `{name}` | {', '.join(f'`{each}`' for each in sorted(provider.option_names)) or 'none'} |"
         for name, provider in sorted(PROVIDERS.items())
     ]
-    said = "Further keys of an `[[environment]]`; [environments.md](environments.md) explains them."
+    said = "Further keys of an `[[environment]]`; [Environments](environments.md) explains them."
     return "\n".join(
         ["## Options of technologies", "", said, "", "| technology | options |", "|---|---|", *rows, ""]
     )
@@ -120,7 +120,8 @@ def _table(model: type[BaseModel]) -> str:
     for name, field in model.model_fields.items():
         lines.append(f"| `{field.alias or name}` | {_cell(_type(field))} | {_cell(_default(field))} |")
     doc = cleandoc(model.__doc__ or "").partition("\n")[0].replace("``", "`")
-    return "\n".join([*([f"{doc}\n"] if doc else []), *lines, ""])
+    said = [f"{doc}\n"] if doc and model is not schema.CampaignTable else []
+    return "\n".join([*said, *lines, ""])
 
 
 def _type(field: FieldInfo) -> str:

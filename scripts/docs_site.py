@@ -28,7 +28,7 @@ ROOT_PAGES = {
     "CHANGELOG.md": "changelog.md",
 }
 """A document of the repository's root → its page."""
-ASSETS = (".svg", ".png", ".json")
+ASSETS = (".svg", ".png", ".json", ".css")
 REST = "More"
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
 _CODE = re.compile(r"^```.*?^```$|^(?: {4}.*\n?)+|`[^`\n]+`", re.MULTILINE | re.DOTALL)
@@ -107,9 +107,17 @@ def _on_site(path: Path) -> str:
         there = ROOT_PAGES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
         if there is None:
             return words.removeprefix("!")[1:-1]
+        words = _titled(words, target, place)
         return f"{words}({posixpath.relpath(there, posixpath.dirname(page) or '.')}{anchor})"
 
     return _outside_code(path.read_text(encoding="utf-8"), changed)
+
+
+def _titled(words: str, target: str, place: str) -> str:
+    """The title of the page, where a link's words are only the file's name."""
+    path = REPOSITORY / place
+    is_name = words[1:-1] in {target, posixpath.basename(target)} and path.suffix == ".md" and path.is_file()
+    return f"[{title(path.read_text(encoding='utf-8'))}]" if is_name else words
 
 
 def _outside_code(text: str, changed: object) -> str:
