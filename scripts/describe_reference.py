@@ -57,7 +57,8 @@ _WORDS = {
 
 def pages() -> dict[str, str]:
     """Name of each page → its Markdown."""
-    return {"reference-commands.md": commands_page(), "reference-campaign.md": campaign_page()}
+    made = {"commands": commands_page(), "campaign": campaign_page()}
+    return {f"reference-{name}.md": text for name, text in made.items()}
 
 
 def commands_page() -> str:

@@ -21,11 +21,14 @@ from scripts.describe_reference import pages as reference_pages
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDER = Path("build/site-source")
 ROOT_PAGES = {
-    "README.md": "index.md",
-    "ARCHITECTURE.md": "architecture.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "SECURITY.md": "security-policy.md",
-    "CHANGELOG.md": "changelog.md",
+    f"{name}.md": f"{page}.md"
+    for name, page in (
+        ("README", "index"),
+        ("ARCHITECTURE", "architecture"),
+        ("CONTRIBUTING", "contributing"),
+        ("SECURITY", "security-policy"),
+        ("CHANGELOG", "changelog"),
+    )
 }
 """A document of the repository's root → its page."""
 ASSETS = (".svg", ".png", ".json", ".css")
@@ -54,14 +57,19 @@ def assets() -> list[Path]:
 
 def nav(there: Mapping[str, str]) -> list[dict[str, list[dict[str, str]]]]:
     """Sections with the title of each of their pages; ``there`` are all pages."""
-    sections = tomllib.loads((REPOSITORY / "docs" / "nav.toml").read_text())["section"]
-    listed = [name for section in sections for name in section["pages"]]
+    sections = order()
+    listed = {name for names in sections.values() for name in names}
     rest = [name for name in there if name not in listed]
-    more = [{"title": REST, "pages": rest}] if rest else []
     return [
-        {section["title"]: [{title(there[name]): name} for name in section["pages"] if name in there]}
-        for section in [*sections, *more]
+        {heading: [{title(there[name]): name} for name in names if name in there]}
+        for heading, names in {**sections, **({REST: rest} if rest else {})}.items()
     ]
+
+
+def order() -> dict[str, list[str]]:
+    """Section → its pages, as docs/nav.toml has them."""
+    sections = tomllib.loads((REPOSITORY / "docs" / "nav.toml").read_text())["section"]
+    return {section["title"]: [f"{name}.md" for name in section["pages"]] for section in sections}
 
 
 def title(text: str) -> str:

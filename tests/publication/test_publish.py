@@ -48,7 +48,7 @@ def result(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch
     with JournalWriter(named.journal / journal_name(journal.sessions[0])) as writer:
         writer.append(journal.sessions[0])
         for outcome in journal.outcomes:
-            facts = {**outcome.facts, "note": f"on {TOLD} in /home/alice/run by 10.1.2.3"}
+            facts = {**outcome.facts, "note": f"on {TOLD} in /scratch/alice/run by 10.1.2.3"}
             writer.append(replace(outcome, facts=facts))
     return named.path
 

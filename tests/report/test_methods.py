@@ -7,7 +7,7 @@ from dataclasses import replace
 from tare.records import Analysis, Damage, Fault, Integrity, Withheld
 from tare.report import deviations, methods
 from tare.report.exports import to_latex, to_markdown
-from tare.report.rules_kept import Kept, rules_kept, rules_table
+from tare.report.rules_kept import HowKept, rules_kept, rules_table
 from tests.report.report_example import example, with_verdicts
 
 
@@ -19,7 +19,7 @@ def said(analysis: Analysis) -> str:
     return " ".join(" ".join(each.sentences) for each in methods.methods(analysis))
 
 
-def kept(analysis: Analysis, number: int) -> tuple[Kept, str]:
+def kept(analysis: Analysis, number: int) -> tuple[HowKept, str]:
     rule = rules_kept(analysis)[number - 1]
     return rule.kept, rule.evidence
 
@@ -83,10 +83,10 @@ def test_all_twelve_rules_stand_with_evidence_in_both_languages() -> None:
 
 def test_a_rule_is_not_kept_where_the_result_does_not_keep_it() -> None:
     analysis = plain()
-    assert kept(analysis, 5)[0] is Kept.KEPT
+    assert kept(analysis, 5)[0] is HowKept.KEPT
     few = example(environments=("docker",), blocks=3, losing=False)
-    assert kept(few, 5)[0] is Kept.NOT_KEPT
-    assert kept(few, 7)[0] is Kept.NOT_KEPT
+    assert kept(few, 5)[0] is HowKept.NOT_KEPT
+    assert kept(few, 7)[0] is HowKept.NOT_KEPT
     assert "six complete blocks" in kept(few, 5)[1]
-    assert kept(analysis, 2)[0] is Kept.NOT_KEPT
-    assert kept(replace(analysis, verdicts=()), 1)[0] is Kept.NOT_APPLICABLE
+    assert kept(analysis, 2)[0] is HowKept.NOT_KEPT
+    assert kept(replace(analysis, verdicts=()), 1)[0] is HowKept.NOT_APPLICABLE

@@ -7,12 +7,13 @@ import tomllib
 
 import pytest
 from scripts.describe_reference import TABLES, campaign_page, commands_page
-from scripts.docs_site import ROOT_PAGES, anchors, assets, links, nav, pages, slug, title
+from scripts.docs_site import ROOT_PAGES, anchors, assets, links, nav, order, pages, slug, title
 from scripts.draw_statistics import pictures
 from tests.conftest import REPOSITORY
 
 from tare.workloads import KINDS
 
+INDEX, NEW = (f"{name}.md" for name in ("index", "new"))
 PAGES = pages()
 FILES = {path.relative_to(REPOSITORY / "docs").as_posix() for path in assets()}
 
@@ -32,20 +33,16 @@ def test_every_page_stands_once_in_the_nav() -> None:
 
 
 def test_a_page_that_the_nav_does_not_know_stands_at_its_end_and_a_missing_one_is_left_out() -> None:
-    there = {"index.md": "# Tare\n", "new.md": "# A `new` page\n"}
-    assert nav(there)[-1] == {"More": [{"A new page": "new.md"}]}
+    there = {INDEX: "# Tare\n", NEW: "# A `new` page\n"}
+    assert nav(there)[-1] == {"More": [{"A new page": NEW}]}
     assert {
         name for section in nav(there) for own in section.values() for each in own for name in each.values()
-    } == {
-        "index.md",
-        "new.md",
-    }
+    } == {INDEX, NEW}
 
 
 def test_the_nav_knows_every_page_of_today() -> None:
     """A new page is found at the end of the site until somebody gives it a place in docs/nav.toml."""
-    listed = tomllib.loads((REPOSITORY / "docs" / "nav.toml").read_text())["section"]
-    names = [name for section in listed for name in section["pages"]]
+    names = [name for own in order().values() for name in own]
     assert len(names) == len(set(names))
     assert set(ROOT_PAGES.values()) <= set(names)
 
@@ -62,11 +59,11 @@ def test_every_link_of_a_page_leads_to_a_page_and_to_a_heading_of_it(name: str) 
 
 
 def test_links_outside_the_site_become_words_and_code_is_left_alone() -> None:
-    assert "](../" not in re.sub(r"^docs/npb.*", "", PAGES["index.md"])
-    assert "(docs/" not in "".join(path for path, _ in links(PAGES["index.md"]))
-    assert ("tutorial.md", "") in links(PAGES["index.md"])
-    assert ("index.md", "") in links(PAGES["install.md"])
-    assert [*links("`[a](b.md)` and [c](d.md#e)")] == [("d.md", "e")]
+    assert "](../" not in re.sub(r"^docs/npb.*", "", PAGES[INDEX])
+    assert "(docs/" not in "".join(path for path, _ in links(PAGES[INDEX]))
+    assert ("tutorial.md", "") in links(PAGES[INDEX])
+    assert (INDEX, "") in links(PAGES["install.md"])
+    assert [*links("`[a](mpi.md)` and [c](os.md#e)")] == [("os.md", "e")]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +71,7 @@ def test_links_outside_the_site_become_words_and_code_is_left_alone() -> None:
     [
         ("A busy machine", "a-busy-machine"),
         ("`[limits]`, below: 5 %", "limits-below-5-"),
-        ("The [link](a.md)", "the-link"),
+        ("The [link](mpi.md)", "the-link"),
     ],
 )
 def test_an_anchor_is_githubs(heading: str, anchor: str) -> None:

@@ -21,7 +21,7 @@ _COLUMNS = r"rp{0.33\linewidth}lp{0.45\linewidth}"
 _PERCENTILES_FROM = 20
 
 
-class Kept(StrEnum):
+class HowKept(StrEnum):
     """How a result stands to a rule."""
 
     KEPT = "kept"
@@ -35,12 +35,12 @@ class RuleKept:
 
     number: int
     rule: str
-    kept: Kept
+    kept: HowKept
     evidence: str
     """From this result; for what is not kept also what to do."""
 
 
-_Answer = tuple[Kept, str]
+_Answer = tuple[HowKept, str]
 
 
 def rules_kept(analysis: Analysis) -> tuple[RuleKept, ...]:
@@ -59,10 +59,10 @@ def rules_table(analysis: Analysis) -> TextTable:
 
 def _base_case(analysis: Analysis) -> _Answer:
     if not analysis.verdicts:
-        return Kept.NOT_APPLICABLE, "no ratio is given"
+        return HowKept.NOT_APPLICABLE, "no ratio is given"
     overhead = _first(analysis).overhead
     value = quantity(overhead.native_median, overhead.summary.unit)
-    return Kept.KEPT, (
+    return HowKept.KEPT, (
         f"each of the {counted(len(analysis.verdicts), 'overhead')} stands beside native's own median, such as "
         f"{one_line(overhead.summary.metric)}: {value}"
     )
@@ -76,7 +76,7 @@ def _subset(analysis: Analysis) -> _Answer:
         if skipped
         else "none planned was left out"
     )
-    return Kept.NOT_KEPT, (
+    return HowKept.NOT_KEPT, (
         f"{said}; but a journal cannot know why you chose {_some(list(workloads))} and these processors: say "
         "it in the paper"
     )
@@ -91,15 +91,15 @@ def _means(analysis: Analysis) -> _Answer:
     said = (
         f"{counted(len(rates), 'rate')} became times per unit of work first" if rates else "there is no rate"
     )
-    return Kept.KEPT, f"{said}; no arithmetic mean of rates or ratios is taken anywhere"
+    return HowKept.KEPT, f"{said}; no arithmetic mean of rates or ratios is taken anywhere"
 
 
 def _ratios(analysis: Analysis) -> _Answer:
     if across := analysis.across_workloads:
         workloads = max(len(each.workloads) for each in across)
-        return Kept.KEPT, f"over {workloads} workloads the geometric mean is given, and called that"
+        return HowKept.KEPT, f"over {workloads} workloads the geometric mean is given, and called that"
     return (
-        Kept.KEPT,
+        HowKept.KEPT,
         "no ratio is averaged over workloads; an overhead is estimated from the pairs of one quantity",
     )
 
@@ -109,8 +109,11 @@ def _intervals(analysis: Analysis) -> _Answer:
     without = sum(estimate.low is None for estimate in estimates)
     if not estimates or without:
         which = f"{without} of {len(estimates)} comparisons have" if estimates else "no comparison has"
-        return Kept.NOT_KEPT, f"{which} no interval: run six complete blocks or more (tare run RESULT --more)"
-    return Kept.KEPT, (
+        return (
+            HowKept.NOT_KEPT,
+            f"{which} no interval: run six complete blocks or more (tare run RESULT --more)",
+        )
+    return HowKept.KEPT, (
         f"all {counted(len(estimates), 'comparison')} have intervals at {least_level(estimates)}, of "
         f"{min(estimate.n for estimate in estimates)} blocks or more"
     )
@@ -125,7 +128,7 @@ def _normality(analysis: Analysis) -> _Answer:
     ]
     seen = sum(finding.found for finding in findings)
     tested = f"it was tested in {counted(len(findings), 'series', 'series')} and rejected in {seen}"
-    return Kept.KEPT, (
+    return HowKept.KEPT, (
         f"verdicts rest on ranks and assume no normality; {tested if findings else 'no series was long enough to test'}"
     )
 
@@ -133,8 +136,8 @@ def _normality(analysis: Analysis) -> _Answer:
 def _comparison(analysis: Analysis) -> _Answer:
     primary = sum(verdict.overhead.summary.primary for verdict in analysis.verdicts)
     if all(verdict.overhead.typical.low is None for verdict in analysis.verdicts):
-        return Kept.NOT_KEPT, "nothing has an interval yet"
-    return Kept.KEPT, (
+        return HowKept.NOT_KEPT, "nothing has an interval yet"
+    return HowKept.KEPT, (
         f"studentized aligned ranks within blocks; {counted(primary, 'primary claim')} corrected by Holm, "
         f"{len(analysis.verdicts) - primary} others by Benjamini and Hochberg; equivalence by two one-sided tests"
     )
@@ -143,12 +146,12 @@ def _comparison(analysis: Analysis) -> _Answer:
 def _summary(analysis: Analysis) -> _Answer:
     if not analysis.spreads:
         return (
-            Kept.NOT_KEPT,
+            HowKept.NOT_KEPT,
             "no spread of single runs is known; tare show RESULT --all shows it when there are blocks",
         )
     long = sum(spread.p95 is not None for spread in analysis.spreads)
     tail = sum(verdict.overhead.tail_cost for verdict in analysis.verdicts)
-    return Kept.KEPT, (
+    return HowKept.KEPT, (
         f"median and slowest run of {counted(len(analysis.spreads), 'series', 'series')}, the 95th percentile of "
         f"{long} (from {_PERCENTILES_FROM} runs on); mean and typical overhead differ notably in {tail}"
     )
@@ -159,11 +162,11 @@ def _setup(analysis: Analysis) -> _Answer:
     unknown = [label for label, value in facts.items() if value.startswith("not readable")]
     if len({session.image_digest for session in analysis.sessions}) > 1:
         return (
-            Kept.NOT_KEPT,
+            HowKept.NOT_KEPT,
             "the sessions of this result ran different images: state what differs, or measure again",
         )
     said = f"; not readable on this host: {', '.join(map(one_line, unknown))}" if unknown else ""
-    return Kept.KEPT, (
+    return HowKept.KEPT, (
         f"{counted(len(facts), 'fact')} of the host, image digest, limits, order's seed and options are in the "
         f"artifact{said}"
     )
@@ -171,10 +174,10 @@ def _setup(analysis: Analysis) -> _Answer:
 
 def _parallel(analysis: Analysis) -> _Answer:
     if all(_is_serial(outcome.trial.layout) for outcome in analysis.outcomes):
-        return Kept.NOT_APPLICABLE, "every trial was one process on one processor"
+        return HowKept.NOT_APPLICABLE, "every trial was one process on one processor"
     skews = [outcome.barrier_skew_s for outcome in analysis.outcomes if outcome.barrier_skew_s is not None]
     started = f"instances started together, at most {quantity(max(skews), 's')} apart; " if skews else ""
-    return Kept.KEPT, (
+    return HowKept.KEPT, (
         f"{started}the slowest instance counts, and rates are added; times are wall times by the host's clock, checked "
         "against each node's"
     )
@@ -185,7 +188,7 @@ def _is_serial(layout: Layout) -> bool:
 
 
 def _bounds(_: Analysis) -> _Answer:
-    return Kept.NOT_KEPT, (
+    return HowKept.NOT_KEPT, (
         "Tare knows no upper bound of a workload; native execution is the reference, not a bound: state the machine's "
         "peak or a roofline where you have one"
     )
@@ -199,7 +202,7 @@ def _plots(analysis: Analysis) -> _Answer:
         else "; no points are joined"
     )
     return (
-        Kept.KEPT,
+        HowKept.KEPT,
         f"figures show intervals, margin, native against itself, and the samples of each block{joins}",
     )
 
