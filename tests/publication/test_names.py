@@ -44,6 +44,15 @@ def test_a_word_of_the_result_itself_stays_and_is_reported() -> None:
     assert names.left == ["copy"]
 
 
+def test_what_is_below_a_known_folder_keeps_its_place_there() -> None:
+    names = Names(hosts=[], users=[], folders=["/scratch/alice/job"])
+    assert names.value(["/scratch/alice/job:ro", "/scratch/alice/job/bin/step", "/scratch/alice/jobs/a"]) == [
+        "/folder-1:ro",
+        "/folder-1/bin/step",
+        "/folder-2/a",
+    ]
+
+
 @given(st.text())
 def test_what_is_hidden_is_never_seen_again(text: str) -> None:
     names = Names(hosts=["node17.cluster.example"], users=["alice"])

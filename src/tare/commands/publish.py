@@ -12,7 +12,7 @@ from tare.commands.imported import any_imported
 from tare.commands.show import measured_result
 from tare.errors import ExitCode, InputError, OutputError
 from tare.host.scratch import scratch_folder
-from tare.journal.result import ResultFolder
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 
 if TYPE_CHECKING:
     from tare.publication.anonymous import Files
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ARTIFACT = "artifact.tar.gz"
 KEY = "names.json"
+_FOLDER = b"/folder-"
+"""The beginning of a placeholder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,7 @@ def _files(result: Path, measured: "Analysis", paper: "Paper", names: "Names | N
     inside = {name: texts[name] for name in ("methods.md", "rules.md", "CITATION.cff")}
     artifact = {
         **inside,
-        **_evidence(shown, paper, names),
+        **_evidence(shown, paper, names, kept[CAMPAIGN_FILE]),
         **{f"result/{name}": content for name, content in kept.items()},
     }
     _require_hidden(artifact, names)
@@ -130,7 +132,7 @@ def _texts(analysis: "Analysis", paper: "Paper") -> "Files":
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _evidence(analysis: "Analysis", paper: "Paper", names: "Names | None") -> "Files":
+def _evidence(analysis: "Analysis", paper: "Paper", names: "Names | None", campaign: bytes) -> "Files":
     from tare.publication.archive import image_facts, json_bytes
     from tare.publication.readme import readme
     from tare.report.exports import to_csv, verdict_rows
@@ -139,7 +141,9 @@ def _evidence(analysis: "Analysis", paper: "Paper", names: "Names | None") -> "F
     image = image_facts(last.image_name, last.image_digest)
     sessions = [_session(dataclasses.asdict(session)) for session in analysis.sessions]
     return {
-        "README.md": readme(analysis, paper, anonymous=names is not None).encode(),
+        "README.md": readme(
+            analysis, paper, anonymous=names is not None, folders=_FOLDER in campaign
+        ).encode(),
         "expected/verdicts.csv": to_csv(verdict_rows(analysis)).encode(),
         "environment.json": json_bytes({"sessions": sessions}),
         "image.json": json_bytes(image if names is None else names.value(image)),

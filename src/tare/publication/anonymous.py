@@ -42,7 +42,8 @@ def names_in(analysis: Analysis, campaign: Mapping[str, Any]) -> Names:
         hosts |= {*outcome.machines, *outcome.trial.hosts}
         users |= _users([outcome.load])
     users = {name for name in users if name and not is_system_user(name)}
-    return Names(hosts - {""}, users, _own_words(analysis))
+    folders = (bind.partition(":")[0] for bind in campaign.get("binds", []))
+    return Names(hosts - {""}, users, _own_words(analysis), folders)
 
 
 def _users(loads: Iterable[Any]) -> set[str]:

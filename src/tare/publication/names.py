@@ -72,8 +72,17 @@ def is_system_user(name: str) -> bool:
 class Names:
     """Hides names in texts and in the values of JSON; ``hidden`` remembers what stands for what."""
 
-    def __init__(self, hosts: Iterable[str], users: Iterable[str], kept: Iterable[str] = ()) -> None:
-        """``kept``: words of the result itself, such as a workload's name, which no host or user may change."""
+    def __init__(
+        self,
+        hosts: Iterable[str],
+        users: Iterable[str],
+        kept: Iterable[str] = (),
+        folders: Iterable[str] = (),
+    ) -> None:
+        """``kept``: words of the result itself, such as a workload's name, which no host or user may change.
+
+        ``folders``: what is below them keeps its place there; of any other path only the last name stays.
+        """
         kept = set(kept)
         self.hidden: dict[str, str] = {}
         """Real → placeholder, as they were met."""
@@ -87,17 +96,16 @@ class Names:
         self._words = (
             re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-]|\.\w)") if words else None
         )
-        home = str(Path.home()) if Path.home() != Path("/") else ""
-        self._folders = [folder for folder in (home, str(Path.cwd())) if folder.count("/") > 1]
+        own = sorted({*folders, str(Path.home()), str(Path.cwd())} - {"/"}, key=len, reverse=True)
+        own = [folder for folder in own if _is_foreign(folder)]
+        self._folders = (
+            re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, own))})(?![\w.-])") if own else None
+        )
 
     def text(self, text: str) -> str:
         """The text with placeholders; itself where there is nothing to hide."""
-        for folder in self._folders:
-            text = (
-                text.replace(f"{folder}/", f"{self._placeholder(folder, 'folder')}/")
-                if f"{folder}/" in text
-                else text
-            )
+        if self._folders is not None:
+            text = self._folders.sub(lambda match: self._placeholder(match[0], "folder"), text)
         text = _PATH.sub(lambda match: self._path(match[0]), text)
         text = _ADDRESS.sub(lambda match: self._address(match[0]), text)
         text = _HARDWARE.sub(lambda match: self._placeholder(match[0], "interface"), text)
@@ -121,7 +129,7 @@ class Names:
 
     def _path(self, path: str) -> str:
         """A path outside the system's folders keeps its last name alone."""
-        if path.split("/")[1] in _SYSTEM_FOLDERS:
+        if not _is_foreign(path):
             return path
         folder, _, name = path.rstrip("/").rpartition("/")
         return f"{self._placeholder(folder, 'folder')}/{name}"
@@ -151,6 +159,12 @@ def _with_short(hosts: Iterable[str]) -> list[str]:
     """Each with its first label, which facts and messages may name alone."""
     names = {name for host in hosts for name in (host, host.partition(".")[0])}
     return sorted(name for name in names if name and not _is_address(name) and not _KEPT_HOST.fullmatch(name))
+
+
+def _is_foreign(path: str) -> bool:
+    """Whether it is outside the system's folders, and no placeholder."""
+    top = path.split("/")[1]
+    return top not in _SYSTEM_FOLDERS and not re.fullmatch(r"folder-\d+", top)
 
 
 def _is_address(text: str) -> bool:

@@ -27,12 +27,12 @@ _FILES = (
 )
 
 
-def readme(analysis: Analysis, paper: Paper, *, anonymous: bool) -> str:
-    """GitHub-flavoured Markdown."""
-    return "\n".join(_lines(analysis, paper, anonymous)) + "\n"
+def readme(analysis: Analysis, paper: Paper, *, anonymous: bool, folders: bool = False) -> str:
+    """GitHub-flavoured Markdown; ``folders``: whether the campaign names some of its own host."""
+    return "\n".join(_lines(analysis, paper, anonymous, folders)) + "\n"
 
 
-def _lines(analysis: Analysis, paper: Paper, anonymous: bool) -> Iterator[str]:
+def _lines(analysis: Analysis, paper: Paper, anonymous: bool, folders: bool) -> Iterator[str]:
     version = analysis.sessions[-1].tare_version
     yield f"# Artifact: {markdown_text(paper.title)}\n"
     yield (
@@ -51,6 +51,8 @@ def _lines(analysis: Analysis, paper: Paper, anonymous: bool) -> Iterator[str]:
     )
     yield from _reanalysis(version)
     yield from _repetition(analysis)
+    if folders:
+        yield "The campaign names folders of its own host, here /folder-1 and so on: put yours in their place first.\n"
     yield from _environment(analysis)
     yield from _rest(paper, anonymous)
 
