@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.fake_campaign import fake_campaign, fake_environment, fake_request
 
+from tare.commands import publish
 from tare.commands.line import Shown
 from tare.commands.publish import PublishOptions, run_publish
 from tare.commands.run import run_and_show
@@ -157,6 +158,13 @@ def test_without_the_renderer_only_figures_are_missing(
     assert not (folder / "figures").exists()
     assert (folder / "artifact.tar.gz").exists()
     assert 'no figures: they take the extra "pictures"' in capsys.readouterr().out
+
+
+def test_a_result_without_a_trial_is_not_published(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = replace(measured_result(result), outcomes=(), verdicts=())
+    monkeypatch.setattr(publish, "measured_result", lambda _: empty)
+    with pytest.raises(InputError, match="nothing to publish"):
+        run_publish(result, result.parent / "new", PLAIN)
 
 
 def test_what_is_there_is_kept_and_a_wrong_licence_refused(result: Path) -> None:

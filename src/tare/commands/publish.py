@@ -51,6 +51,10 @@ def run_publish(result: Path, output: Path, options: PublishOptions) -> ExitCode
     if output.exists():
         raise InputError(f"{output} is there already; choose another name, or remove it")
     measured = measured_result(result)
+    if not measured.outcomes:
+        raise InputError(
+            f"{result}: no trial of it was measured, so there is nothing to publish; tare run {result} goes on"
+        )
     paper = Paper(
         title=options.title or f"Overheads against native execution: {measured.campaign}",
         authors=options.authors,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tare.analyze.answers import joined
 from tare.drawing.words import counted
 from tare.foreign import one_line
-from tare.records import Analysis, Skipped, Withheld
+from tare.records import Analysis, Skipped, Status, Withheld
 from tare.report.emulation import emulated, restored
 from tare.report.losses import losses
 from tare.report.stops import second_look_said
@@ -82,7 +82,8 @@ def _losses(analysis: Analysis) -> Iterator[str]:
     lost = losses(analysis)
     for loss in lost[:_MOST]:
         where = f"{loss.environment} ({loss.cell.workload} on {loss.cell.layout})"
-        yield f"{counted(len(loss.blocks), 'trial')} of {where} {loss.status}: {loss.reason}"
+        were = "" if loss.status is Status.FAILED else "was " if len(loss.blocks) == 1 else "were "
+        yield f"{counted(len(loss.blocks), 'trial')} of {where} {were}{loss.status}: {loss.reason}"
     if rest := lost[_MOST:]:
         yield f"{sum(len(loss.blocks) for loss in rest)} more trials failed or are invalid; the artifact lists them"
 

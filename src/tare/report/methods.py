@@ -91,7 +91,7 @@ def _run(analysis: Analysis) -> Iterator[str]:
 def _named(names: Sequence[str], kind: str) -> str:
     if len(names) > _MOST_NAMED:
         return f"{len(names)} {kind}s"
-    return joined([one_line(name) for name in names]) or f"no {kind}"
+    return joined([one_line(name) for name in names]) if names else f"no {kind}"
 
 
 def _workloads(analysis: Analysis) -> str:
@@ -120,8 +120,7 @@ def _workload(outcome: Outcome) -> str:
 
 def _hosts(analysis: Analysis) -> Iterator[str]:
     hosts = list({name: facts for session in analysis.sessions for name, facts in session.hosts.items()})
-    one = [session.host for session in analysis.sessions][-1:]
-    for facts in one:
+    for facts in [session.host for session in analysis.sessions][-1:]:
         known = [
             one_line(f"{words}{facts[label]}")
             for label, words in _HOST_WORDS.items()
