@@ -118,6 +118,7 @@ docs: venv
 	@scripts/make-tools docs
 	$(BIN)/python -m scripts.docs_site >/dev/null
 	NO_MKDOCS_2_WARNING=1 build/docs-tools/bin/mkdocs build --strict --quiet -f build/site-source/mkdocs.yml -d ../site
+	@! grep -rlE '<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//' build/site --include='*.html'
 	@echo build/site/index.html
 
 lock:
