@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run: set up what is missing, measure the preset quick, write and name its report.
-# make test: the same set-up, then every test.  make check: format, lint, types, and every test with its coverage.
+# make test: the same set-up, then every test.  make check: format, lint, types, and every test.
 # make test-quick: the tests, for any user, that start nothing of the machine and simulate little; a minute.
+# make coverage: the same, and the share of Tare's Python statements that they run in their own processes.
 # make test-long: all NPB kernels verify in the classes A, B and C; some minutes, and a table in build/npb-long.md.
 # make test-hostile: kills, power cuts, failing writes, mutated inputs and a soak, in full; about two hours.
 # make test-sanitized: they do nothing undefined in class S, on 1 and 4 ranks, as compiled with sanitizers.
@@ -22,7 +23,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages host-packages venv image kernel native-programs go-programs
-.PHONY: run test all-tests test-quick test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man docs lock audit check format lint lint-text lint-native collected clean
+.PHONY: run test all-tests test-quick coverage test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man docs lock audit check format lint lint-text lint-native collected clean
 MAKEFLAGS += --no-print-directory
 unexport PYTHONDONTWRITEBYTECODE  # each start of tare would compile what it imports, half a second each
 
@@ -72,12 +73,17 @@ test: setup-test
 
 all-tests:
 	ctest --test-dir build/native --output-on-failure
-	scripts/with-dockerd $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=25 $(COVERAGE)
+	scripts/with-dockerd $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=25
 
 # What needs neither root nor anything of the set-up but Python's packages.
 test-quick:
 	@scripts/make-venv dev
-	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not real and not root and not slow"
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not real and not root and not slow" $(COVERAGE)
+
+# Not in `make check`: counting statements takes half as much processor time again as the tests themselves.
+coverage:
+	@$(MAKE) test-quick COVERAGE='--cov --cov-report='
+	@$(BIN)/coverage report --format=total
 
 test-long: setup-test
 	$(BIN)/pytest tests/npb/long_classes.py
@@ -135,10 +141,8 @@ check: setup-test
 	@$(MAKE) --jobs lint-text collected
 	@setsid chrt --idle 0 $(SHELL) -c '{ echo 19 >/proc/self/autogroup; } 2>&-; exec $(MAKE) lint-native' \
 	    >build/lint-native.log 2>&1 </dev/null & linting=$$!; trap 'kill -- -$$linting 2>/dev/null' EXIT; \
-	    $(MAKE) all-tests COVERAGE='--cov --cov-report='; tested=$$?; \
+	    $(MAKE) all-tests; tested=$$?; \
 	    wait $$linting; linted=$$?; cat build/lint-native.log; exit $$((tested || linted))
-	@share=$$($(BIN)/coverage report --format=total) && \
-	    echo "coverage: tests with fakes run $$share % of the statements of src/tare in their own processes"
 
 lint: lint-text lint-native
 

@@ -70,11 +70,16 @@ def _links() -> list[str]:
 def _groups() -> list[str]:
     """Without the common parents: Docker's, the nodes' and, in this, the one where LXC's monitors end.
 
-    Processes of the tests keep the nodes' when they begin; a run removes both as it ends.
+    Processes of the tests keep the nodes' when they begin; a run removes both as it ends. Groups beside the tests' own
+    are of whoever started the tests, and may start others.
     """
     parents = {PARENT, _DOCKERS_GROUP}
+    lines = Path("/proc/self/cgroup").read_text().splitlines()
+    beside = {str(Path(line.split(":", 2)[2]).parent) for line in lines} - {"/"}
     collected = []
     for directory, folders, _ in os.walk("/sys/fs/cgroup"):
+        if directory.endswith(tuple(beside)):
+            continue
         collected += [
             f"cgroup {directory}/{name}"
             for name in folders

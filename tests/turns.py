@@ -139,9 +139,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.real)
         if item.path.stem in _SLOW:
             item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("slow") or item.get_closest_marker("real"):
-            # Simulations and real nodes run the statements again that fakes do, and coverage would count each time.
-            item.add_marker(pytest.mark.no_cover)
         item.add_marker(pytest.mark.xdist_group(item.path.stem if turn in _FREE else turn.value))
 
 

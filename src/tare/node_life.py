@@ -55,8 +55,10 @@ def halt_node(spec: NodeSpec, provider: Provider) -> None:
     """End everything that runs in it; ``NodeError`` if something does, or may, still run. Its folder stays."""
     try:
         thaw_node(spec.directory)
-        network.give_back(spec)
-        provider.stop(spec)
+        try:
+            network.give_back(spec)
+        finally:
+            provider.stop(spec)
         network.remove(spec)
     except OSError as error:
         raise NodeError(f"cannot stop it: {error.filename or spec.directory}: {error.strerror}") from error

@@ -155,6 +155,18 @@ class TestOnAWire:
             assert links(right.namespace) == {"lo", "eth0", "vf0", "vf1"}
         within(right.namespace, lambda: network.remove(spec))
 
+    def test_a_function_whose_way_back_is_refused_stays_the_nodes_until_the_next_try(
+        self, hosts: dict[str, WiredHost], tmp_path: Path
+    ) -> None:
+        right, spec = hosts["right"], self.specs(hosts, tmp_path / "nodes")[2]
+        with linked([right], [spec]):
+            # Its name is another's now.
+            right.ip("link", "add", "vf0", "type", "veth", "peer", "name", "pair")
+            with pytest.raises(FileExistsError):
+                within(right.namespace, lambda: network.give_back(spec))
+            right.ip("link", "delete", "vf0")
+        assert links(right.namespace) == {"lo", "eth0", "vf0", "vf1"}
+
     def test_the_launcher_takes_one_of_the_runners_own(
         self, hosts: dict[str, WiredHost], tmp_path: Path
     ) -> None:

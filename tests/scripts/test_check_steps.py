@@ -34,7 +34,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (*SILENT, *PASSING, "bin/clang-format", "bin/ctest"):
         stand_in(tmp_path / name, ":")
     stand_in(tmp_path / ".venv/bin/python", LINT.format(said="native/fake/main.cpp:1: a fault"))
-    stand_in(tmp_path / ".venv/bin/coverage", "echo 98")
     stand_in(tmp_path / "scripts/with-dockerd", TESTS)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     return tmp_path
@@ -63,7 +62,6 @@ def test_the_check_passes_if_both_the_tests_and_clang_tidy_do(checkout: Path, li
     done = checked(checkout, lint=lint, tests=tests)
     assert (done.returncode == 0) == (lint == tests == 0), done.stderr
     assert "native/fake/main.cpp:1: a fault" in done.stdout
-    assert ("run 98 % of the statements" in done.stdout) == (done.returncode == 0)
 
 
 def test_clang_tidy_takes_no_processor_from_the_tests(checkout: Path) -> None:

@@ -51,8 +51,14 @@ class OwnThings(Machine):
 
     @classmethod
     def look(cls) -> Self:
-        shared = [str(path) for path in Path("/dev/shm").iterdir() if path.stat().st_uid == os.geteuid()]
-        return cls(frozenset({*(str(pid) for pid in _own_processes()), *shared}))
+        return cls(frozenset({*(str(pid) for pid in _own_processes()), *_own_shared_memory()}))
+
+
+def _own_shared_memory() -> Iterator[str]:
+    for path in Path("/dev/shm").iterdir():
+        with suppress(OSError):
+            if path.stat().st_uid == os.geteuid():
+                yield str(path)
 
 
 def _own_processes() -> Iterator[int]:

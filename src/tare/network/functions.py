@@ -57,15 +57,23 @@ def lend(spec: NodeSpec, interface: str, node: int, name: str) -> None:
 
 
 def give_back(spec: NodeSpec, name: str) -> None:
-    """Move the node's function back to this thread's namespace, under its own name; harmless when it is there."""
+    """Move the node's function back to this thread's namespace, under its own name; harmless when it is there.
+
+    ``OSError`` when the kernel refuses: the function stays the node's, so that a later call can try again.
+    """
     lent = spec.directory / _LENT
     if not lent.exists():
         return
-    with _OWN_NAMESPACE.open() as own, suppress(OSError, NodeError):
+    with _OWN_NAMESPACE.open() as own, suppress(FileNotFoundError, NodeError):
         # A namespace that nothing holds any more has ended, and the kernel gave the device back: it ends no hardware's.
-        back = partial(move_link, name, own.fileno(), lent.read_text())
+        back = partial(_move_if_there, name, own.fileno(), lent.read_text())
         namespace.inside(spec.directory / "network", back)
     lent.unlink()
+
+
+def _move_if_there(link: str, namespace: int, name: str) -> None:
+    if link in {own for _, own in socket.if_nameindex()}:
+        move_link(link, namespace, name)
 
 
 def free_function(interface: str, unused: AbstractSet[str]) -> str:
