@@ -12,6 +12,7 @@
 # make packages: a .deb and an .rpm of that wheel for each processor, in build/dist.
 # make test-packages: the same, then both are installed, used and removed; the other processor's programs run emulated.
 # make man: build/man/*.1, manual pages made from the help.
+# make docs: build/site, the documentation as a site; no page of it loads anything from elsewhere.
 # make lock: writes the locks of Python's packages and, as root, the image's Debian packages anew.
 # make audit: are locks, licences and the image as they are said to be?  Writes bills of materials to build/sbom.
 # make setup: the set-up alone.  make format: writes Python and C++ the way `make check` wants it.
@@ -22,7 +23,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
 .PHONY: setup setup-test first-packages host-packages venv image kernel native-programs go-programs
-.PHONY: run test all-tests test-quick coverage test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man lock audit check format lint lint-text lint-native collected clean
+.PHONY: run test all-tests test-quick coverage test-long test-hostile test-sanitized test-aarch64 test-fresh wheel packages test-packages man docs lock audit check format lint lint-text lint-native collected clean
 MAKEFLAGS += --no-print-directory
 unexport PYTHONDONTWRITEBYTECODE  # each start of tare would compile what it imports, half a second each
 
@@ -119,6 +120,13 @@ test-packages: packages
 
 man: venv
 	$(BIN)/python -m scripts.make_man
+
+docs: venv
+	@scripts/make-tools docs
+	$(BIN)/python -m scripts.docs_site >/dev/null
+	NO_MKDOCS_2_WARNING=1 build/docs-tools/bin/mkdocs build --strict --quiet -f build/site-source/mkdocs.yml -d ../site
+	@! grep -rlE '<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//' build/site --include='*.html'
+	@echo build/site/index.html
 
 lock:
 	scripts/lock-python

@@ -63,6 +63,7 @@ ALLOWED: dict[str, set[str]] = {
     "analyze": {"causes", "records", "statistics", "treat", "units"},
     "drawing": {"errors", "foreign", "records", "units"},
     "report": BASE | {"analyze", "drawing", "statistics", "treat"},
+    "publication": BASE | {"analyze", "drawing", "host", "image", "journal", "report"},
     "calibrate": BASE
     | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
     "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},

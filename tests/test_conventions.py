@@ -34,6 +34,9 @@ ELSEWHERE = {
     "docs/ENVIRONMENT.md": "systemd",
     "build/npb-long.md": "written by `make test-long`",
     "npb-long.md": "the same",
+    "methods.md": "written by `tare publish`",
+    "rules.md": "the same",
+    "verdicts.md": "the same",
 }
 """Documents that are cited and are not the repository's → whose they are."""
 SHELL = re.compile(r"shell\s*=\s*True|\bos\.(system|popen)\(")

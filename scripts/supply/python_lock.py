@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from scripts.supply.finding import Finding
 
-LOCKS = ("run", "dev", "tools")
+LOCKS = ("run", "dev", "tools", "docs")
 COMPILE_LIMIT_S = 120
 NO_SOLUTION = 1
 """uv's exit code where the locked versions cannot be had together; 2 is for a registry that does not answer."""
@@ -92,8 +92,8 @@ def _wanted(project: Mapping[str, Any]) -> Iterator[tuple[str, Requirement]]:
     """Lock → what pyproject.toml wants in it."""
     run = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
     extra = project["project"]["optional-dependencies"]["dev"]
-    tools = project["dependency-groups"]["tools"]
-    for lock, lines in (("run", run), ("dev", [*run, *extra]), ("tools", tools)):
+    groups = project["dependency-groups"].items()
+    for lock, lines in (("run", run), ("dev", [*run, *extra]), *groups):
         yield from ((lock, Requirement(line)) for line in lines)
 
 

@@ -23,7 +23,9 @@ OFFLINE = (
     debian_lock.check_image,
 )
 UV = """#!/bin/bash
-case "$*" in *"--group tools"*) name=tools ;; *"--extra dev"*) name=dev ;; *) name=run ;; esac
+case "$*" in
+    *"--group tools"*) name=tools ;; *"--group docs"*) name=docs ;; *"--extra dev"*) name=dev ;; *) name=run ;;
+esac
 exec cat "$(dirname "$0")/../../../registry/$name.txt"
 """
 """A uv that finds in the registry what was locked."""

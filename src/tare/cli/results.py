@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report``, ``export`` and ``explain``."""
+"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report``, ``export`` and others."""
 
 from pathlib import Path
 from typing import Annotated
@@ -145,7 +145,7 @@ def export(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Instead of the name's ending; archive is .tar.gz; svg and pdf are all figures.",
+            help="Instead of the name's ending; archive is .tar.gz; svg, pdf and tikz are all figures.",
         ),
     ] = None,
 ) -> int:
@@ -153,6 +153,30 @@ def export(
     from tare.commands.export import run_export
 
     return run_export(results, output, table, kind)
+
+
+@app.command()
+def publish(
+    result: Result,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder.")],
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the artifact.")] = None,
+    author: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help='"Family, Given", an ORCID behind it; may be repeated.'),
+    ] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option("--licence", "--license", metavar="SPDX", help="Of the data, such as CC-BY-4.0."),
+    ] = None,
+    named: Annotated[
+        bool, typer.Option("--named", help="Keep the names of hosts, users and folders; hidden by default.")
+    ] = False,
+) -> int:
+    """Write a paper's methods, figures and artifact from a result."""
+    from tare.commands.publish import PublishOptions, run_publish
+
+    options = PublishOptions(title=title, authors=tuple(author or ()), licence=licence, named=named)
+    return run_publish(result, output, options)
 
 
 @app.command()

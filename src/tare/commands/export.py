@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``tare export``: a result for other programs, papers and people who want to run it again."""
 
-import gzip
-import io
 import json
-import tarfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -160,36 +157,18 @@ def _parquet(rows: Sequence[Mapping[str, object]]) -> bytes:
 
 def _archive(analysis: "Analysis", folder: ResultFolder) -> bytes:
     """The campaign and the journal byte for byte, and what describes the image; the same every time."""
+    from tare.publication.archive import image_facts, json_bytes, packed
+
     last = analysis.sessions[-1]
     readme = _README.format(
         version=last.tare_version, image=last.image_name, digest=last.image_digest, seed=last.seed
     )
     files = {
         "README.txt": readme.encode(),
-        "image.json": _image(last.image_name, last.image_digest),
+        "image.json": json_bytes(image_facts(last.image_name, last.image_digest)),
         CAMPAIGN_FILE: (folder.path / CAMPAIGN_FILE).read_bytes(),
         **{f"journal/{file.name}": file.read_bytes() for file in journal_files(folder.journal)},
     }
     if folder.calibration.is_file():
         files[folder.calibration.name] = folder.calibration.read_bytes()
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name, content in sorted(files.items()):
-            member = tarfile.TarInfo(f"{folder.path.resolve().name}/{name}")
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    return gzip.compress(packed.getvalue(), mtime=0)
-
-
-def _image(name: str, digest: str) -> bytes:
-    """The manifest of the image, if this host still has it."""
-    from tare.errors import TareError
-    from tare.image import find_image
-
-    try:
-        image = find_image(name)
-    except TareError:
-        image = None
-    same = image is not None and image.digest == digest
-    known = dict(image.manifest) if image is not None and same else {"digest": digest, "name": name}
-    return (json.dumps(known, indent=1, sort_keys=True) + "\n").encode()
+    return packed(folder.path.resolve().name, files)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare export --format svg`` and ``pdf``: a folder with each figure of the report as a file."""
+"""``tare export --format svg``, ``pdf`` and ``tikz``: a folder with each figure of the report as a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +10,9 @@ from tare.errors import InputError, OutputError
 if TYPE_CHECKING:
     from tare.records import Analysis
 
-FIGURES = ("svg", "pdf")
+FIGURES = ("svg", "pdf", "tikz")
 """Formats of figures."""
+_ENDINGS = {"tikz": "tex"}
 _CAPTIONS = "captions.txt"
 
 
@@ -24,7 +25,7 @@ def write_figures(analysis: "Analysis", folder: Path, kind: str) -> None:
 
     if not can_draw():
         raise InputError(f"{kind} takes the extra \"pictures\": pip install 'tare[pictures]'")
-    files = _files(analysis, kind)
+    files = figure_files(analysis, kind)
     try:
         folder.mkdir()
         for name, content in files.items():
@@ -35,17 +36,24 @@ def write_figures(analysis: "Analysis", folder: Path, kind: str) -> None:
         raise OutputError(f"cannot write {folder}: {error.strerror}") from error
 
 
-def _files(analysis: "Analysis", kind: str) -> Mapping[str, bytes]:
-    """Name → content of every figure, then of the captions."""
-    from tare.drawing.svg import to_pdf
+def figure_files(analysis: "Analysis", kind: str) -> Mapping[str, bytes]:
+    """Name → content of every figure, then of the captions; ``InputError`` if there is no figure."""
     from tare.report.figures import figures
 
     drawn, key = figures(analysis)
     if not drawn:
         raise InputError(f"{analysis.result} has no figure: nothing in it is complete")
-    files = {
-        f"{figure.name}.{kind}": to_pdf(figure.svg) if kind == "pdf" else figure.svg.encode()
-        for figure in drawn
-    }
-    captions = [f"{figure.name}.{kind}\n  {figure.title}\n  {figure.description}\n" for figure in drawn]
+    ending = _ENDINGS.get(kind, kind)
+    files = {f"{figure.name}.{ending}": _content(figure.svg, kind) for figure in drawn}
+    captions = [f"{figure.name}.{ending}\n  {figure.title}\n  {figure.description}\n" for figure in drawn]
     return {**files, _CAPTIONS: "\n".join([*captions, f"Marks: {key}\n"]).encode()}
+
+
+def _content(svg: str, kind: str) -> bytes:
+    from tare.drawing.svg import to_pdf
+    from tare.drawing.tikz import to_tikz
+    from tare.report.exports import latex_text
+
+    if kind == "pdf":
+        return to_pdf(svg)
+    return (to_tikz(svg, latex_text) if kind == "tikz" else svg).encode()

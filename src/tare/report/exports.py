@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.drawing.words import interval_percent, point_percent
-from tare.foreign import one_line
+from tare.foreign import LONGEST, one_line
 from tare.records import Analysis, Coordinate, Outcome, Sample, Verdict
 
 Row = Mapping[str, object]
+_LONGEST_TEXT = 20_000
+"""Characters of a paragraph."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins so is a formula to a spreadsheet (OWASP, CSV injection)."""
 _LATEX = {
@@ -21,6 +23,10 @@ _LATEX = {
     "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{MULTIPLICATION SIGN}": r"$\times$",
     "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\ge$",
+    "\N{RIGHTWARDS ARROW}": r"$\rightarrow$",
+    "\N{LEFT DOUBLE QUOTATION MARK}": "``",
+    "\N{RIGHT DOUBLE QUOTATION MARK}": "''",
     "\N{EN DASH}": "--",
     "\N{EM DASH}": "---",
     "\N{MICRO SIGN}": r"\textmu{}",
@@ -116,6 +122,8 @@ class TextTable:
     columns: tuple[str, ...]
     rows: tuple[Sequence[str], ...]
     left: int = 3
+    kinds: str = ""
+    """LaTeX's columns where text must wrap; empty: by ``left``."""
 
 
 def verdict_table(analysis: Analysis) -> TextTable:
@@ -155,7 +163,7 @@ def _markdown_character(character: str) -> str:
 def to_latex(table: TextTable) -> str:
     """A ``tabular`` with the rules of booktabs."""
     heads = [_latex(table.columns), r"\midrule"]
-    kinds = f"{'l' * table.left}{'r' * (len(table.columns) - table.left - 1)}l"
+    kinds = table.kinds or f"{'l' * table.left}{'r' * (len(table.columns) - table.left - 1)}l"
     begin = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
     end = [r"\bottomrule", r"\end{tabular}"]
     return (
@@ -167,5 +175,15 @@ def _latex(cells: Sequence[str]) -> str:
     return f"{' & '.join(_escaped(cell, lambda each: _LATEX.get(each, each)) for cell in cells)} \\\\"
 
 
-def _escaped(text: str, escape: Callable[[str], str]) -> str:
-    return "".join(map(escape, one_line(text)))
+def markdown_text(text: str) -> str:
+    """Text that Markdown prints as it is."""
+    return _escaped(text, _markdown_character, _LONGEST_TEXT)
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return _escaped(text, lambda each: _LATEX.get(each, each), _LONGEST_TEXT)
+
+
+def _escaped(text: str, escape: Callable[[str], str], most: int = LONGEST) -> str:
+    return "".join(map(escape, one_line(text, most)))
