@@ -17,6 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
 from tare.report.across_results import PrintedComparison
+from tare.report.advice import PrintedAdvice
 from tare.report.calibration import PrintedCalibration
 from tare.report.capacity import PrintedCapacity
 from tare.report.causes import PrintedExplanations
@@ -46,6 +47,7 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedHistory,
     PrintedImports,
     PrintedCapacity,
+    PrintedAdvice,
 )
 """The objects that commands print; the first is the largest."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

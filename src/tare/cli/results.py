@@ -224,3 +224,47 @@ def explain(
         output=output,
     )
     return run_explain(result, options, as_json)
+
+
+@app.command()
+def advise(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RESULT]...", help="Results with the application, such as of tare weigh."),
+    ] = None,
+    workload: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The application, if it is not the only command in them."),
+    ] = None,
+    layout: Annotated[str | None, typer.Option(metavar="NcMpKi", help="Only in this layout.")] = None,
+    needs: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NEEDS",
+            help='What it uses and requires: "messages 1000/s, memory-bound, no root"; or a TOML file.',
+        ),
+    ] = None,
+    count_calls: Annotated[
+        bool,
+        typer.Option(
+            "--count-calls", help="First count the system calls of the RESULTs' programs, in spare runs."
+        ),
+    ] = False,
+    known: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="A folder with results of known workloads; ./results by default."),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Which environment for which application, and why."""
+    from tare.commands.advise import AdviseOptions, run_advise
+
+    options = AdviseOptions(
+        workload=workload,
+        layout=layout,
+        needs=tuple(needs or ()),
+        known=tuple(known or [Path("results")]),
+        count_calls=count_calls,
+        as_json=as_json,
+    )
+    return run_advise(tuple(results or ()), options)

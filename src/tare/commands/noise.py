@@ -227,7 +227,7 @@ def kept_histories(folder: Path = Path("results")) -> list[History]:
     for path in _newest(folder):
         with suppress(OSError, ValueError):  # never written, torn by a kill, or of another version
             kept = TypeAdapter(_Kept).validate_json(read_plain(ResultFolder(path).noise))
-            if _same_host(kept.host, here):
+            if same_host(kept.host, here):
                 histories.append(History(name=str(path), arms=kept.arms))
     return histories
 
@@ -251,8 +251,9 @@ def _of_host(paths: Sequence[Path], here: Mapping[str, str]) -> Iterator[History
 
 
 def _is_of(sessions: Sequence[Session], here: Mapping[str, str]) -> bool:
-    return bool(sessions) and _same_host(sessions[-1].host, here)
+    return bool(sessions) and same_host(sessions[-1].host, here)
 
 
-def _same_host(there: Mapping[str, str], here: Mapping[str, str]) -> bool:
+def same_host(there: Mapping[str, str], here: Mapping[str, str]) -> bool:
+    """Whether two sessions' facts are of the same host, or of alike ones."""
     return all(there.get(key) == here.get(key) for key in _SAME_HOST)

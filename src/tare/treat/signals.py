@@ -101,18 +101,18 @@ def _blocks(placed: Mapping[_Key, Outcome], summary: Summary) -> Iterator[_Block
         first, second, own = (placed.get((summary.cell, value.block, *arm)) for arm in arms)
         if first is None or second is None or own is None:
             continue
-        run_facts, two, other = map(_run_facts, (first, second, own))
-        if run_facts is not None and two is not None and other is not None:
+        early, late, other = map(run_facts, (first, second, own))
+        if early is not None and late is not None and other is not None:
             facts = BlockFacts(
                 block=value.block,
-                native=(run_facts, two),
+                native=(early, late),
                 environment=other,
                 lateness=own.trial.slot - (first.trial.slot + second.trial.slot) / 2,
             )
             yield _Block(facts, (first, second, own))
 
 
-def _run_facts(outcome: Outcome) -> RunFacts | None:
+def run_facts(outcome: Outcome) -> RunFacts | None:
     """``None`` when its run time is unknown."""
     wall_s = _wall_s(outcome)
     if not usable(wall_s):

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare advise`` from results with planted costs: what it predicts, what it refuses to, and what was measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.advice_example import COSTS, overhead_of, rates_of, write_planted
+
+from tare.commands.advise import AdviseOptions, advised, run_advise
+from tare.errors import ExitCode, InputError
+from tare.records.advice import Basis, Resource
+
+KNOWN = [f"known-{seed}" for seed in range(12)]
+STATED = {Resource.COMPUTING: 0.4, Resource.KERNEL: 0.2, Resource.FAULTS: 1e3, Resource.SWITCHES: 100.0}
+NEEDS = "computing 40 %, time in the kernel 20 %, page faults 1000/s, context switches 100/s"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a result of twelve known workloads, and one of an application that ran in one environment."""
+    folder = tmp_path_factory.mktemp("results")
+    with pytest.MonkeyPatch.context() as patch:
+        write_planted(folder / "known", KNOWN, patch)
+        write_planted(folder / "mine", ["app-100"], patch, {"filter": COSTS["filter"]})
+    return folder
+
+
+def options(folder: Path, *needs: str, **others: object) -> AdviseOptions:
+    return AdviseOptions(known=(folder,), needs=needs, **others)  # type: ignore[arg-type]
+
+
+def test_a_stated_application_is_predicted_from_results_of_known_workloads(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_advise((), options(results, NEEDS)) == ExitCode.DONE
+    said = capsys.readouterr().out
+    assert said.splitlines()[0] == (
+        "an application as stated on 1c1p1i, beside 13 known workloads of this host"
+    )
+    assert said.splitlines()[-1] == "take plain, as predicted"
+    advice = advised((), options(results, NEEDS))
+    for predicted in advice.predicted:
+        overhead, truth = predicted.overhead, overhead_of(STATED, COSTS[predicted.arm.name])
+        assert overhead is not None
+        assert overhead.low is not None
+        assert overhead.high is not None
+        assert overhead.low < truth < overhead.high
+
+
+def test_an_application_is_measured_where_it_ran_and_predicted_elsewhere(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = options(results, workload="app-100")
+    assert run_advise((results / "mine",), asked) == ExitCode.DONE
+    said = capsys.readouterr().out
+    assert f"measured in {results / 'mine'}:" in said
+    assert "take filter, as measured" in said
+    assert "it may be better still; measure this one: tare weigh --env fake -- COMMAND" in said
+    advice = advised((results / "mine",), asked)
+    assert [each.arm.name for each in advice.measured] == ["filter"]
+    assert [each.arm.name for each in advice.predicted] == ["plain", "sandbox"]
+    truth = overhead_of(rates_of(100), COSTS["sandbox"])
+    sandbox = advice.predicted[1].overhead
+    assert sandbox is not None
+    assert sandbox.low is not None
+    assert sandbox.high is not None
+    assert sandbox.low < truth < sandbox.high
+    assert advice.known == 12
+
+
+def test_an_application_beyond_all_known_workloads_is_to_be_measured(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_advise((), options(results, f"{NEEDS}, page faults 1000000/s")) == ExitCode.CANNOT
+    said = capsys.readouterr().out
+    assert "must be measured: it has more page faults than any known workload" in said
+    assert said.splitlines()[-1].startswith("measure these two: tare weigh --env fake")
+
+
+def test_what_is_not_required_is_named_with_its_reason(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_advise((), options(results, f"{NEEDS}, own kernel")) == ExitCode.CANNOT
+    said = capsys.readouterr().out
+    assert "plain: it runs on the host's kernel (own kernel)" in said
+    assert said.splitlines()[-1].startswith("no environment is left")
+
+
+def test_the_json_has_the_same_answer(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_advise((), options(results, NEEDS, as_json=True))
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["schema"] == 1
+    assert printed["take"] == ["plain"]
+    assert printed["rates"] == {str(resource): pytest.approx(rate) for resource, rate in STATED.items()}
+    assert [each["arm"]["name"] for each in printed["predicted"]] == ["plain", "filter", "sandbox"]
+    assert printed["predicted"][2]["basis"] == Basis.RESOURCES
+    assert printed["predicted"][2]["parts"][0]["resource"] == "time in the kernel"
+
+
+def test_the_same_workload_in_two_results_counts_once(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_planted(tmp_path / "again", KNOWN[:3], monkeypatch)
+    both = AdviseOptions(known=(results, tmp_path), needs=(NEEDS,))
+    assert advised((), both).known == 13
+
+
+def test_without_known_workloads_the_way_to_them_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_advise((), options(tmp_path, NEEDS)) == ExitCode.CANNOT
+    assert "tare run advise" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({}, "which application"),
+        ({"workload": "other"}, "--workload other: the named results have app-100"),
+        ({"workload": "app-100", "layout": "2c1p1i"}, "the named results have app-100"),
+    ],
+)
+def test_no_application_is_refused_with_what_there_is(
+    results: Path, chosen: dict[str, str], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        run_advise((results / "mine",), options(results, **chosen))
