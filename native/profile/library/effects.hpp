@@ -24,6 +24,7 @@ class Begins {
         effect_.complete(scope);
         if (scope.profile().trace() != nullptr) [[unlikely]] {
             Entry begun = scope.further();
+            begun.site = 0;
             begun.did = Did::begun;
             begun.request = bits_of(*request_);
             scope.profile().expect(begun.request);

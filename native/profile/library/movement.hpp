@@ -112,9 +112,11 @@ class Meets : public Moves<Sent, Received> {
         entry.peer = known.members;
         entry.tag = part_();
         if (Trace* const trace = scope.profile().trace()) [[unlikely]] {
-            scope.profile().settle();  // what came before, so that the parts stand before this call alone
             trace->describe(known);
-            trace->add_parts();
+            if (!trace->parts().empty()) {
+                scope.profile().settle();  // what came before, so that the parts stand before this call alone
+                trace->add_parts();
+            }
         }
     }
 

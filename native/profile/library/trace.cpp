@@ -132,12 +132,17 @@ void Trace::cut(const std::string& why) {
 }
 
 void Trace::describe(const Communicator& communicator) {
-    if (!described_.insert(communicator.identity).second) {
+    if (communicator.identity == 0 || !described_.insert(communicator.identity).second) {
         return;
     }
     for (std::int32_t place = 0; const int rank : communicator.world_ranks) {
         add({.context = communicator.identity, .peer = rank, .tag = place++, .kind = TraceKind::member});
     }
+}
+
+std::uint32_t Trace::end(std::uint64_t request) {
+    const auto begun = begun_.extract(request);
+    return begun ? begun.mapped() : 0;
 }
 
 void Trace::add_parts() {

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/file_descriptor.hpp"
@@ -31,6 +32,7 @@ class Parts {
     /// Those noted from here on are received.
     void end_sent() { sent_ = bytes_.size(); }
 
+    [[nodiscard]] bool empty() const { return bytes_.empty(); }
     [[nodiscard]] std::span<const std::uint64_t> sent() const { return std::span{bytes_}.first(sent_); }
     [[nodiscard]] std::span<const std::uint64_t> received() const {
         return std::span{bytes_}.subspan(sent_);
@@ -53,6 +55,10 @@ class Trace {
     void add_parts();
     [[nodiscard]] std::uint32_t next_request() { return ++requests_; }
     [[nodiscard]] std::uint32_t last_request() const { return requests_; }
+    /// What is not a receive has begun. MPI may give the same handle to several that were done at once.
+    void begin(std::uint64_t request, std::uint32_t number) { begun_.emplace(request, number); }
+    /// The number of one that began with this handle; 0: none did.
+    [[nodiscard]] std::uint32_t end(std::uint64_t request);
     /// `last` is the record that tells of the clock.
     void close(const TraceRecord& last);
 
@@ -71,6 +77,7 @@ class Trace {
     const Clock* clock_;
     std::vector<TraceRecord> buffer_;
     std::set<std::uint64_t> described_;
+    std::unordered_multimap<std::uint64_t, std::uint32_t> begun_;
     Parts parts_;
     std::uint64_t room_byte_;
     std::uint64_t limit_byte_;

@@ -56,6 +56,20 @@ TraceRecord record_of(const Entry& entry) {
     return record;
 }
 
+/// What a receive brought; nothing if it was cancelled.
+void describe_receipt(const Entry& entry, const Communicator& communicator, TraceRecord& record) {
+    if (entry.peer < 0) {
+        record.peer = entry.peer;
+        return;
+    }
+    const Route route = communicator.route({});
+    record.peer = route.world_rank(entry.peer);
+    record.tag = entry.tag;
+    record.context = route.stream(entry.tag);
+    record.received_byte = entry.received_byte;
+    record.flags |= TraceRecord::has_received;
+}
+
 }  // namespace
 
 void Profile::begin_trace(std::unique_ptr<Trace> trace, const Initialization& initialization) {
@@ -83,10 +97,7 @@ void Profile::end_trace(const RankClock& clock) {
 
 void Profile::trace(const Entry& entry) {
     if (entry.did == Did::begun) {
-        // What is known of a request already tells its end by itself.
-        if (requests_.find(entry.request) == nullptr) {
-            requests_.put(entry.request, {.kind = Tracked::Kind::send, .traced = number_request()});
-        }
+        trace_->begin(entry.request, number_request());
         return;
     }
     TraceRecord record = record_of(entry);
@@ -106,19 +117,12 @@ void Profile::trace(const Entry& entry) {
 /// A request of which nothing is known ends untold.
 void Profile::describe_traced_end(const Entry& entry, TraceRecord& record) {
     const Tracked* const tracked = requests_.find(entry.request);
-    if (tracked == nullptr || !tracked->active) {
+    const bool is_known = tracked != nullptr && tracked->active;
+    record.request = is_known ? tracked->traced : trace_->end(entry.request);
+    if (record.request == 0) {
         record.kind = TraceKind::call;
-        return;
-    }
-    record.request = tracked->traced;
-    record.peer = entry.peer;
-    if (tracked->kind == Tracked::Kind::receive && entry.peer >= 0) {
-        const Route route = tracked->communicator->route({});
-        record.peer = route.world_rank(entry.peer);
-        record.tag = entry.tag;
-        record.context = route.stream(entry.tag);
-        record.received_byte = entry.received_byte;
-        record.flags |= TraceRecord::has_received;
+    } else if (is_known && tracked->kind == Tracked::Kind::receive) {
+        describe_receipt(entry, *tracked->communicator, record);
     }
 }
 
