@@ -80,6 +80,9 @@ void Profile::begin_trace(std::unique_ptr<Trace> trace, const Initialization& in
                      .call = initialization.call,
                      .flags = TraceRecord::is_call | TraceRecord::on_main});
         trace_->describe(*communicators_.find(mpi_.world));
+        trace_->add({.begin_ticks = clock_.ticks(initialization.end),
+                     .end_ticks = clock_.now(),
+                     .kind = TraceKind::own});
     }
 }
 

@@ -190,12 +190,12 @@ class _Writer:
 
     def _posted(self, place: int, request: int) -> Iterator[str]:
         tag = self._tag(place)
+        end = int(self._messages.ended[request])
+        peer = UNMATCHED if end == UNMATCHED else int(self._trace.records["peer"][end])
         if tag == UNMATCHED:
-            self._said.unmatched += 1
+            self._said.unmatched += end == UNMATCHED or peer >= 0  # what was cancelled brought nothing
             return
-        ended = self._trace.records[self._messages.ended[request]]
-        peer = int(ended["peer"])
-        yield from self._op(f"irecv {peer} {tag} {_room(int(ended['received_byte']))}")
+        yield from self._op(f"irecv {peer} {tag} {_room(int(self._trace.records['received_byte'][end]))}")
         self._pending[request] = f"wait {peer} {self._rank} {tag}"
 
     def _ended(self, request: int) -> Iterator[str]:
