@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tare.errors import InputError
-from tare.traces.rank_trace import Flag, Kind, RankTrace, communicators
+from tare.traces.rank_trace import WORLD, Flag, Kind, RankTrace, communicators
 
 _NS_PER_S = 1_000_000_000
 _COLLECTIVES = {
@@ -102,14 +104,16 @@ class _Definitions:
     def __init__(self, otf2: Any, definitions: Any, ranks: Sequence[RankTrace]) -> None:
         self.otf2 = otf2
         self.locations = _locations(definitions, ranks)
-        self.regions = [
-            definitions.region(
-                call.name,
+        self.regions = {
+            call: definitions.region(
+                ranks[0].head.calls[call].name,
                 paradigm=otf2.Paradigm.MPI,
-                region_role=otf2.RegionRole.FILE_IO if call.share == "io" else otf2.RegionRole.FUNCTION,
+                region_role=otf2.RegionRole.FILE_IO
+                if ranks[0].head.calls[call].share == "io"
+                else otf2.RegionRole.FUNCTION,
             )
-            for call in ranks[0].head.calls
-        ]
+            for call in _made(ranks)
+        }
         self.program = definitions.region(Path(ranks[0].head.program).name or "program")
         definitions.group(
             "MPI ranks",
@@ -118,10 +122,10 @@ class _Definitions:
             members=self.locations,
         )
         self.world = self._comm(definitions, "MPI_COMM_WORLD", list(range(len(ranks))))
-        self.communicators = {
+        self.communicators = {WORLD: self.world} | {
             identity: self._comm(definitions, f"communicator {number}", members)
             for number, (identity, members) in enumerate(communicators(ranks).items())
-            if max(members) < len(ranks)
+            if identity != WORLD and max(members) < len(ranks)
         }
 
     def _comm(self, definitions: Any, name: str, members: list[int]) -> Any:
@@ -129,6 +133,12 @@ class _Definitions:
             name, group_type=self.otf2.GroupType.COMM_GROUP, paradigm=self.otf2.Paradigm.MPI, members=members
         )
         return definitions.comm(name, group=group)
+
+
+def _made(ranks: Sequence[RankTrace]) -> list[int]:
+    """The numbers of the calls that any rank made."""
+    kinds = [trace.records["call"][trace.records["kind"] <= Kind.MET] for trace in ranks]
+    return sorted({int(call) for calls in kinds for call in np.unique(calls)})
 
 
 def _locations(definitions: Any, ranks: Sequence[RankTrace]) -> list[Any]:

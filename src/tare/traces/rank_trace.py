@@ -35,6 +35,8 @@ _RECORD = np.dtype(
 _MOST_HEAD_BYTE = 1 << 20
 _CHUNK = 1 << 16
 Records = NDArray[np.void]
+WORLD = 1
+"""The identity of MPI_COMM_WORLD."""
 
 
 class Kind(IntEnum):
