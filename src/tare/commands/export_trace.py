@@ -16,7 +16,7 @@ TRACES = ("simgrid", "otf2")
 """Formats of traces."""
 _PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<!-- {ranks} hosts on one switch, for the trace beside this file. The hosts compute as fast as the traced run did (1Gf is
+<!-- {ranks} hosts on one switch, for the trace beside this file. They compute as fast as the traced run did (1Gf is
      that speed by definition). Latency and bandwidth are assumptions, not measured: write your network's. -->
 <platform version="4.1">
   <cluster id="hosts" prefix="host-" suffix="" radical="0-{last}" speed="1Gf" bw="1.25GBps" lat="1us"/>
@@ -67,7 +67,9 @@ def _write(ranks: Sequence["RankTrace"], folder: Path, kind: str) -> None:
         return
     from tare.traces.otf2_archive import write_archive
 
-    print(f"{write_archive(ranks, folder)} events of {len(ranks)} ranks; {folder / 'traces.otf2'} names them all")
+    print(
+        f"{write_archive(ranks, folder)} events of {len(ranks)} ranks; {folder / 'traces.otf2'} names them all"
+    )
 
 
 def _write_simgrid(ranks: Sequence["RankTrace"], folder: Path) -> None:

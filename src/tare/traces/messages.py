@@ -32,7 +32,9 @@ def match(ranks: Sequence[RankTrace]) -> list[Messages]:
         Messages(number=np.full(len(trace.records), UNMATCHED), ended=_ends(trace.records)) for trace in ranks
     ]
     sends = [_by_peer(trace.records, _sends(trace.records)) for trace in ranks]
-    receives = [_by_peer(*_receives(trace.records, own.ended)) for trace, own in zip(ranks, found, strict=True)]
+    receives = [
+        _by_peer(trace.records, *_receives(trace, own.ended)) for trace, own in zip(ranks, found, strict=True)
+    ]
     for sender, receivers in enumerate(sends):
         for receiver, (sent, sent_streams) in receivers.items():
             if receiver >= len(ranks) or sender not in receives[receiver]:
@@ -48,7 +50,7 @@ Streams = dict[int, tuple[NDArray[np.int64], NDArray[np.uint64]]]
 """The other rank → places of the records, and their streams."""
 
 
-def _sends(records: Records) -> Records:
+def _sends(records: Records) -> NDArray[np.int64]:
     return np.flatnonzero(records["kind"] == Kind.SENT)
 
 
@@ -59,13 +61,18 @@ def _ends(records: Records) -> NDArray[np.int64]:
     return ends
 
 
-def _receives(records: Records, ended: NDArray[np.int64]) -> tuple[Records, NDArray[np.int64], Records]:
+def _receives(trace: RankTrace, ended: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where receives begin, and where what they brought is told."""
+    records = trace.records
     begins = np.flatnonzero((records["kind"] == Kind.RECEIVED) | (records["kind"] == Kind.POSTED))
     posted = records["kind"][begins] == Kind.POSTED
     tells = np.where(posted, ended[records["request"][begins]], begins)
-    brought = (tells != UNMATCHED) & (records["peer"][tells] >= 0)
-    return records, begins[brought], tells[brought]
+    known = tells != UNMATCHED
+    if trace.cut and not known.all():
+        # Those after one of which nothing is known may be the next of any stream.
+        known[int(np.argmin(known)) :] = False
+    brought = known & (records["peer"][tells] >= 0)
+    return begins[brought], tells[brought]
 
 
 def _by_peer(records: Records, places: NDArray[np.int64], tells: NDArray[np.int64] | None = None) -> Streams:

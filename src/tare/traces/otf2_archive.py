@@ -53,7 +53,9 @@ def write_archive(ranks: Sequence[RankTrace], folder: Path) -> int:
     try:
         import otf2
     except ImportError:
-        raise InputError("OTF2 takes its library and bindings: pip install otf2; or --format simgrid") from None
+        raise InputError(
+            "OTF2 takes its library and bindings: pip install otf2; or --format simgrid"
+        ) from None
     times = _Times(ranks)
     count = 0
     with otf2.writer.open(str(folder), timer_resolution=_NS_PER_S) as archive:
@@ -81,7 +83,9 @@ class _Times:
                     "--format simgrid needs none"
                 )
         self._first = 0
-        self._first = min((self._reference(rank, _first_tick(trace)) for rank, trace in enumerate(ranks)), default=0)
+        self._first = min(
+            (self._reference(rank, _first_tick(trace)) for rank, trace in enumerate(ranks)), default=0
+        )
 
     def ns(self, rank: int, ticks: int) -> int:
         return round((self._reference(rank, ticks) - self._first) * self._scale)

@@ -164,13 +164,17 @@ def read_rank(path: Path) -> RankTrace:
             size_byte = os.fstat(opened.fileno()).st_size
             content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) if size_byte else b""
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}; a trace is whole with every rank") from error
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; a trace is whole with every rank"
+        ) from error
     try:
         head = _Head.model_validate(from_json(head_text))
     except ValueError as error:
         raise InputError(f"{path} is no trace of the profiler, or one of another version") from error
     if head.record_byte != _RECORD.itemsize:
-        raise InputError(f"{path} is a trace of another version: trace the program again with this one's library")
+        raise InputError(
+            f"{path} is a trace of another version: trace the program again with this one's library"
+        )
     count = (size_byte - len(head_text)) // _RECORD.itemsize
     records = np.frombuffer(content, dtype=_RECORD, count=count, offset=len(head_text))
     return _checked(path, head, records)

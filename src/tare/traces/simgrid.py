@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace as SimGrid replays it (smpirun -replay): what each rank does, in lines of words, without times.
 
-One second of the program's own work between two calls is 1e9 flop: a replay on hosts of that speed, ``1Gf``, computes as
-long as the traced run did. What a reduction computes is not told: its time was part of the call.
+One second of the program's own work between two calls is 1e9 flop: a replay on hosts of that speed, ``1Gf``, computes
+as long as the traced run did. What a reduction computes is not told: its time was part of the call.
 """
 
 from collections import Counter
