@@ -48,8 +48,8 @@ image.json describes that image.
 def run_export(results: Sequence[Path], output: Path, table: str, kind: str | None) -> ExitCode:
     """Write ``output`` and print its name; the format follows from its name unless ``kind`` names it.
 
-    One result of Tare, a trace of the profiler, or what ``tare compare`` takes from other tools. Raises ``InputError`` for an unknown format or
-    table, or an existing file; ``OutputError`` if it cannot be written.
+    One result of Tare, a trace of the profiler, or what ``tare compare`` takes from other tools. Raises ``InputError``
+    for an unknown format or table, or an existing file; ``OutputError`` if it cannot be written.
     """
     if is_asked(kind, results):
         write_trace(results, output, kind)

@@ -13,7 +13,7 @@ _NO_WORK = "0"
 
 
 def action(call: Collective, members: Sequence[int]) -> str | None:
-    """The words of one rank, or ``None`` if SimGrid has no such call; ``members``: ranks in the communicator's order."""
+    """The words of one rank, or ``None`` if SimGrid has no such call; ``members`` in the communicator's order."""
     said = _ACTIONS.get(call.name)
     return None if said is None else said(call, members)
 

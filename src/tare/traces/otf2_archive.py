@@ -51,7 +51,7 @@ def write_archive(ranks: Sequence[RankTrace], folder: Path) -> int:
     Raises ``InputError`` without OTF2's library, or where the ranks' clocks could not be compared.
     """
     try:
-        import otf2
+        import otf2  # noqa: PLC0415 - few need it
     except ImportError:
         raise InputError(
             "OTF2 takes its library and bindings: pip install otf2; or --format simgrid"

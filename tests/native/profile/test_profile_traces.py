@@ -151,9 +151,7 @@ def test_a_collective_call_of_all_ranks_says_its_bytes_and_root(traced: Trace) -
     assert ["reducescatter", "40", "80", "120", "0"] in lines
 
 
-@pytest.mark.parametrize(
-    ("program", "ranks"), [("messages", 3), ("collectives", 3), ("npb-cg", 4)], ids=str
-)
+@pytest.mark.parametrize(("program", "ranks"), [("messages", 3), ("collectives", 3), ("npb-cg", 4)], ids=str)
 def test_simgrid_replays_a_trace_to_its_end(traced: Trace, program: str, ranks: int) -> None:
     done = traced(program, ranks).replayed()
     assert "Simulation time" in done.stdout + done.stderr
