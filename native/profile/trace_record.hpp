@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank did, one record for each thing that it did, in the bytes of its trace's file. The file begins with
-// one line of JSON, which names the calls by their numbers; src/tare/workloads/traces/rank_trace.py reads it.
+// What a rank did, one record for each thing that it did, in the bytes of its trace's file. The file begins
+// with one line of JSON, which names the calls by their numbers; src/tare/workloads/traces/rank_trace.py
+// reads it.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +53,8 @@ struct TraceRecord {
     std::uint64_t received_byte = 0;
     /// A message's stream, or a communicator; 0 if that is not known.
     std::uint64_t context = 0;
-    /// A rank in MPI_COMM_WORLD, the number of these for a process outside of it; of a collective call how many
-    /// members there are.
+    /// A rank in MPI_COMM_WORLD, the number of these for a process outside of it; of a collective call how
+    /// many members there are.
     std::int32_t peer = 0;
     /// The message's tag; of a collective call the root, negative without one.
     std::int32_t tag = 0;

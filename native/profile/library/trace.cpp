@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -49,11 +50,14 @@ std::uint64_t limit_byte() {
     return default_limit_mib * mib;
 }
 
+/// In the order of `Share`.
+constexpr std::array<std::string_view, 3> share_names{"init", "communication", "io"};
+
 JsonObject described(const CallEntry& call) {
-    const std::string_view share = call.share == Share::io             ? "io"
-                                   : call.share == Share::init         ? "init"
-                                                                       : "communication";
-    return JsonObject{}.add("name", call.name).add("share", share).add("begun", call.is_begun);
+    return JsonObject{}
+        .add("name", call.name)
+        .add("share", share_names.at(static_cast<std::size_t>(call.share)))
+        .add("begun", call.is_begun);
 }
 
 std::string head(const RankRecord& rank, const Clock& clock) {

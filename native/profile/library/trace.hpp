@@ -34,9 +34,7 @@ class Parts {
 
     [[nodiscard]] bool empty() const { return bytes_.empty(); }
     [[nodiscard]] std::span<const std::uint64_t> sent() const { return std::span{bytes_}.first(sent_); }
-    [[nodiscard]] std::span<const std::uint64_t> received() const {
-        return std::span{bytes_}.subspan(sent_);
-    }
+    [[nodiscard]] std::span<const std::uint64_t> received() const { return std::span{bytes_}.subspan(sent_); }
 
   private:
     std::vector<std::uint64_t> bytes_;
@@ -87,8 +85,8 @@ class Trace {
 
 [[nodiscard]] bool asks_for_trace();
 
-/// The trace that TARE_TRACE asks for, of the run whose name's ending is `suffix`; null: none is asked for, or
-/// it cannot be made, which is said.
+/// The trace that TARE_TRACE asks for, of the run whose name's ending is `suffix`; null: none is asked for,
+/// or it cannot be made, which is said.
 [[nodiscard]] std::unique_ptr<Trace> asked_trace(const std::string& suffix, const RankRecord& rank,
                                                  const Clock& clock);
 

@@ -32,10 +32,10 @@ TraceKind kind_of(Did did) {
 }
 
 std::uint8_t flags_of(const Entry& entry) {
-    return static_cast<std::uint8_t>(
-        (entry.is_call ? TraceRecord::is_call : 0U) | (entry.on_main ? TraceRecord::on_main : 0U) |
-        (entry.has_sent ? TraceRecord::has_sent : 0U) |
-        (entry.has_received ? TraceRecord::has_received : 0U));
+    return static_cast<std::uint8_t>((entry.is_call ? TraceRecord::is_call : 0U) |
+                                     (entry.on_main ? TraceRecord::on_main : 0U) |
+                                     (entry.has_sent ? TraceRecord::has_sent : 0U) |
+                                     (entry.has_received ? TraceRecord::has_received : 0U));
 }
 
 /// What of an entry means the same in a trace.

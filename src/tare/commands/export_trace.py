@@ -30,6 +30,12 @@ _WHY = {
 }
 
 
+_OTHER_THREADS = {
+    "simgrid": "are written in one sequence with the others', by their ends",
+    "otf2": "are left out",
+}
+
+
 def is_asked(kind: str | None, results: Sequence[Path]) -> bool:
     """Whether what is to be written is a trace."""
     from tare.traces.rank_trace import is_trace
@@ -49,9 +55,7 @@ def write_trace(results: Sequence[Path], folder: Path, kind: str | None) -> None
     if len(results) > 1:
         raise InputError("export one trace at a time; its name stands for the files of all ranks")
     ranks = read_trace(results[0])
-    for trace in ranks:
-        if trace.cut:
-            print(f"{trace.path} is cut: what the rank did after its last record is not known")
+    _print_limits(ranks, _OTHER_THREADS[kind])
     try:
         folder.mkdir()
         _write(ranks, folder, kind)
@@ -59,6 +63,17 @@ def write_trace(results: Sequence[Path], folder: Path, kind: str | None) -> None
         raise InputError(f"{folder} is there already; choose another name, or remove it") from None
     except OSError as error:
         raise OutputError(f"cannot write {folder}: {error.strerror}") from error
+
+
+def _print_limits(ranks: Sequence["RankTrace"], other_threads: str) -> None:
+    from tare.traces.rank_trace import calls_of_other_threads
+
+    for trace in ranks:
+        if trace.cut:
+            print(f"{trace.path} is cut: what the rank did after its last record is not known")
+    of_others = sum(calls_of_other_threads(trace) for trace in ranks)
+    if of_others:
+        print(f"{of_others} calls of threads that did not call MPI_Init {other_threads}")
 
 
 def _write(ranks: Sequence["RankTrace"], folder: Path, kind: str) -> None:

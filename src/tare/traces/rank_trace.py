@@ -125,6 +125,13 @@ class RankTrace:
         return chosen
 
 
+def calls_of_other_threads(trace: RankTrace) -> int:
+    """How many calls the rank made in threads that did not call MPI_Init."""
+    flags = trace.records["flags"]
+    of_others = ((flags & Flag.IS_CALL) != 0) & ((flags & Flag.ON_MAIN) == 0)
+    return int(np.count_nonzero(of_others))
+
+
 def read_trace(name: Path) -> list[RankTrace]:
     """All ranks of the trace ``name``, which is the name without ``.rank-0``, or any of its files.
 
