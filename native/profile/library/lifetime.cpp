@@ -110,7 +110,7 @@ void complain_of_other_mpi() {
 
 void try_to_start(const Initialization& initialization) {
     if (asked_path().empty()) {
-        if (asks_for_trace() && is_first_rank()) {
+        if (asks_for_trace() && is_first_rank() && !is_left_to_the_other(family())) {
             complain("tareprof", "no trace: set TARE_PROFILE, which asks for the profile, as well");
         }
         return;
