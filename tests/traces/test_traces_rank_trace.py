@@ -14,7 +14,7 @@ from tare.commands.export import run_export
 from tare.errors import InputError
 from tare.traces import rank_trace
 from tare.traces.messages import UNMATCHED, match
-from tare.traces.rank_trace import Flag, Kind, RankTrace, is_trace, read_rank, read_trace
+from tare.traces.rank_trace import RankTrace, RecordFlag, RecordKind, is_trace, read_rank, read_trace
 
 CALLS = [
     {"name": "MPI_Send", "share": "communication", "begun": False},
@@ -43,17 +43,17 @@ def head(rank: int = 0, ranks: int = 1, **other: object) -> dict[str, object]:
     }
 
 
-def call(kind: Kind, number: int, begin: int, end: int, **fields: int) -> Row:
+def call(kind: RecordKind, number: int, begin: int, end: int, **fields: int) -> Row:
     told = {"sent": 0, "received": 0, "stream": 0, "peer": 0, "request": 0, **fields}
     return (
         *(begin, end, told["sent"], told["received"], told["stream"], told["peer"], 0, told["request"]),
-        *(number, kind, Flag.IS_CALL | Flag.ON_MAIN),
+        *(number, kind, RecordFlag.IS_CALL | RecordFlag.ON_MAIN),
     )
 
 
 def closing() -> Row:
     bits = int(np.float64(2.0).view(np.uint64))
-    return (0, 0, bits, 0, 1, 0, 0, 0, -1, Kind.CLOSED, 0)
+    return (0, 0, bits, 0, 1, 0, 0, 0, -1, RecordKind.CLOSED, 0)
 
 
 def write(folder: Path, rows: Sequence[Row], rank: int = 0, ranks: int = 1, **other: object) -> Path:
@@ -69,12 +69,12 @@ def exported(folder: Path, rank: int = 0) -> list[str]:
 
 
 def test_the_time_between_calls_is_work_but_for_that_of_the_trace_itself(tmp_path: Path) -> None:
-    own = (130, 150, 0, 0, 0, 0, 0, 0, -1, Kind.OWN, 0)
+    own = (130, 150, 0, 0, 0, 0, 0, 0, -1, RecordKind.OWN, 0)
     rows = [
-        call(Kind.CALL, 0, 0, 100),
+        call(RecordKind.CALL, 0, 0, 100),
         own,
-        call(Kind.CALL, 3, 200, 300),
-        call(Kind.CALL, 0, 300, 301),
+        call(RecordKind.CALL, 3, 200, 300),
+        call(RecordKind.CALL, 0, 300, 301),
         closing(),
     ]
     write(tmp_path, rows)
@@ -82,7 +82,7 @@ def test_the_time_between_calls_is_work_but_for_that_of_the_trace_itself(tmp_pat
 
 
 def test_what_simgrid_has_no_word_for_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path, [call(Kind.MOVED, 2, 0, 1, sent=8), closing()])
+    write(tmp_path, [call(RecordKind.MOVED, 2, 0, 1, sent=8), closing()])
     assert exported(tmp_path) == ["0 init", "0 finalize"]
     assert "1 MPI_Put: SimGrid has nothing for them" in capsys.readouterr().out
 
@@ -90,9 +90,12 @@ def test_what_simgrid_has_no_word_for_is_named(tmp_path: Path, capsys: pytest.Ca
 def traces(path: Path, streams: Iterable[tuple[list[int], list[int]]]) -> list[RankTrace]:
     """Rank 0 sends to rank 1: the streams of what is sent, and of what is received in its order."""
     sent, received = next(iter(streams))
-    sends = [call(Kind.SENT, 0, place, place, stream=stream, peer=1) for place, stream in enumerate(sent)]
+    sends = [
+        call(RecordKind.SENT, 0, place, place, stream=stream, peer=1) for place, stream in enumerate(sent)
+    ]
     receives = [
-        call(Kind.RECEIVED, 1, place, place, stream=stream, peer=0) for place, stream in enumerate(received)
+        call(RecordKind.RECEIVED, 1, place, place, stream=stream, peer=0)
+        for place, stream in enumerate(received)
     ]
     return [
         read_rank(write(path, [*rows, closing()], rank, 2)) for rank, rows in enumerate((sends, receives))
@@ -150,7 +153,7 @@ def test_what_is_no_trace_is_refused_by_its_name(tmp_path: Path, content: bytes,
 
 
 def test_a_trace_ends_with_its_last_whole_record(tmp_path: Path) -> None:
-    path = write(tmp_path, [call(Kind.CALL, 0, 0, 1), closing()])
+    path = write(tmp_path, [call(RecordKind.CALL, 0, 0, 1), closing()])
     assert not read_rank(path).cut
     path.write_bytes(path.read_bytes()[:-1])
     trace = read_rank(path)

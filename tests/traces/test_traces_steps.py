@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.traces.steps import Collective, Step, steps
+from tare.traces.steps import CollectivePart, MessageStep, steps
 
 ROOTED = ("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Scatter")
 OTHERS = ("MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Scan", "MPI_Reduce_scatter")
 
 
-def part(name: str, members: int, place: int, root: int, byte: int) -> Collective:
+def part(name: str, members: int, place: int, root: int, byte: int) -> CollectivePart:
     """As the profiler counts it: what goes to or comes from each member is ``byte`` long."""
     all_byte = members * byte
     sent = {"MPI_Alltoall": all_byte, "MPI_Scatter": all_byte if place == root else 0}.get(name, byte)
@@ -23,7 +23,7 @@ def part(name: str, members: int, place: int, root: int, byte: int) -> Collectiv
         "MPI_Allgather": all_byte,
         "MPI_Gather": all_byte if place == root else 0,
     }.get(name, byte)
-    return Collective(
+    return CollectivePart(
         name=name,
         members=members,
         place=place,
@@ -35,11 +35,11 @@ def part(name: str, members: int, place: int, root: int, byte: int) -> Collectiv
     )
 
 
-def replay(ranks: list[Iterator[Step]]) -> Counter[tuple[int, int]]:
+def replay(ranks: list[Iterator[MessageStep]]) -> Counter[tuple[int, int]]:
     """Runs all ranks: a step with a receive waits for its message. Bytes from one to another."""
     moved: Counter[tuple[int, int]] = Counter()
     on_the_way: dict[tuple[int, int], list[int]] = {}
-    waiting: dict[int, Step | None] = {}
+    waiting: dict[int, MessageStep | None] = {}
     for rank, own in enumerate(ranks):
         waiting[rank] = next(own, None)
         send(waiting[rank], rank, on_the_way)
@@ -63,7 +63,7 @@ def replay(ranks: list[Iterator[Step]]) -> Counter[tuple[int, int]]:
     return moved
 
 
-def send(step: Step | None, rank: int, on_the_way: dict[tuple[int, int], list[int]]) -> None:
+def send(step: MessageStep | None, rank: int, on_the_way: dict[tuple[int, int], list[int]]) -> None:
     if step is not None and step.to is not None:
         assert step.to != rank
         on_the_way.setdefault((rank, step.to), []).append(step.sent_byte)
@@ -90,7 +90,7 @@ def test_every_message_of_a_call_is_received_by_the_rank_that_waits_for_it(
 
 
 def test_each_member_gets_its_own_part() -> None:
-    call = Collective(
+    call = CollectivePart(
         name="MPI_Scatterv",
         members=3,
         place=1,

@@ -6,77 +6,77 @@ Its root's amounts alone matter to a gather and a scatter: where another rank do
 
 from collections.abc import Callable, Sequence
 
-from tare.traces.steps import Collective
+from tare.traces.steps import CollectivePart
 
 _NO_WORK = "0"
 """The time that a reduction computed was part of the call."""
 
 
-def action(call: Collective, members: Sequence[int]) -> str | None:
+def action(call: CollectivePart, members: Sequence[int]) -> str | None:
     """The words of one rank, or ``None`` if SimGrid has no such call; ``members`` in the communicator's order."""
     said = _ACTIONS.get(call.name)
     return None if said is None else said(call, members)
 
 
-def _barrier(_call: Collective, _members: Sequence[int]) -> str:
+def _barrier(_call: CollectivePart, _members: Sequence[int]) -> str:
     return "barrier"
 
 
-def _bcast(call: Collective, members: Sequence[int]) -> str:
+def _bcast(call: CollectivePart, members: Sequence[int]) -> str:
     return f"bcast {call.byte} {members[call.root]}"
 
 
-def _reduce(call: Collective, members: Sequence[int]) -> str:
+def _reduce(call: CollectivePart, members: Sequence[int]) -> str:
     return f"reduce {call.byte} {_NO_WORK} {members[call.root]}"
 
 
-def _allreduce(call: Collective, _members: Sequence[int]) -> str:
+def _allreduce(call: CollectivePart, _members: Sequence[int]) -> str:
     return f"allreduce {call.byte} {_NO_WORK}"
 
 
-def _scan(call: Collective, _members: Sequence[int]) -> str:
+def _scan(call: CollectivePart, _members: Sequence[int]) -> str:
     return f"{'exscan' if call.name == 'MPI_Exscan' else 'scan'} {call.byte} {_NO_WORK}"
 
 
-def _alltoall(call: Collective, _members: Sequence[int]) -> str:
+def _alltoall(call: CollectivePart, _members: Sequence[int]) -> str:
     return f"alltoall {call.sent_to(0)} {call.received_from(0)}"
 
 
-def _alltoallv(call: Collective, members: Sequence[int]) -> str:
+def _alltoallv(call: CollectivePart, members: Sequence[int]) -> str:
     sent = _by_rank(call.sent_to, members)
     received = _by_rank(call.received_from, members)
     return f"alltoallv {call.sent_byte} {_words(sent)} {call.received_byte} {_words(received)}"
 
 
-def _allgather(call: Collective, _members: Sequence[int]) -> str:
+def _allgather(call: CollectivePart, _members: Sequence[int]) -> str:
     return f"allgather {call.sent_byte} {call.received_from(0)}"
 
 
-def _allgatherv(call: Collective, members: Sequence[int]) -> str:
+def _allgatherv(call: CollectivePart, members: Sequence[int]) -> str:
     return f"allgatherv {call.sent_byte} {_words(_by_rank(call.received_from, members))}"
 
 
-def _gather(call: Collective, members: Sequence[int]) -> str:
+def _gather(call: CollectivePart, members: Sequence[int]) -> str:
     each = call.received_from(0) if call.place == call.root else call.sent_byte
     return f"gather {call.sent_byte} {each} {members[call.root]}"
 
 
-def _gatherv(call: Collective, members: Sequence[int]) -> str:
+def _gatherv(call: CollectivePart, members: Sequence[int]) -> str:
     received = _by_rank(call.received_from, members)
     return f"gatherv {call.sent_byte} {_words(received)} {members[call.root]}"
 
 
-def _scatter(call: Collective, members: Sequence[int]) -> str:
+def _scatter(call: CollectivePart, members: Sequence[int]) -> str:
     each = call.sent_to(0) if call.place == call.root else call.received_byte
     return f"scatter {each} {call.received_byte} {members[call.root]}"
 
 
-def _scatterv(call: Collective, members: Sequence[int]) -> str:
+def _scatterv(call: CollectivePart, members: Sequence[int]) -> str:
     sent = _by_rank(call.sent_to, members)
     return f"scatterv {_words(sent)} {call.received_byte} {members[call.root]}"
 
 
-def _reduce_scatter(call: Collective, members: Sequence[int]) -> str:
+def _reduce_scatter(call: CollectivePart, members: Sequence[int]) -> str:
     return f"reducescatter {_words(_by_rank(call.sent_to, members))} {_NO_WORK}"
 
 
@@ -88,7 +88,7 @@ def _words(amounts: Sequence[int]) -> str:
     return " ".join(map(str, amounts))
 
 
-_ACTIONS: dict[str, Callable[[Collective, Sequence[int]], str]] = {
+_ACTIONS: dict[str, Callable[[CollectivePart, Sequence[int]], str]] = {
     "MPI_Barrier": _barrier,
     "MPI_Bcast": _bcast,
     "MPI_Reduce": _reduce,

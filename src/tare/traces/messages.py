@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.traces.rank_trace import Kind, RankTrace, Records
+from tare.traces.rank_trace import RankTrace, RecordKind, Records
 
 UNMATCHED = -1
 
@@ -51,12 +51,12 @@ Streams = dict[int, tuple[NDArray[np.int64], NDArray[np.uint64]]]
 
 
 def _sends(records: Records) -> NDArray[np.int64]:
-    return np.flatnonzero(records["kind"] == Kind.SENT)
+    return np.flatnonzero(records["kind"] == RecordKind.SENT)
 
 
 def _ends(records: Records) -> NDArray[np.int64]:
     ends = np.full(int(records["request"].max(initial=0)) + 1, UNMATCHED)
-    places = np.flatnonzero((records["kind"] == Kind.ENDED) & (records["request"] > 0))
+    places = np.flatnonzero((records["kind"] == RecordKind.ENDED) & (records["request"] > 0))
     ends[records["request"][places]] = places
     return ends
 
@@ -64,8 +64,8 @@ def _ends(records: Records) -> NDArray[np.int64]:
 def _receives(trace: RankTrace, ended: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where receives begin, and where what they brought is told."""
     records = trace.records
-    begins = np.flatnonzero((records["kind"] == Kind.RECEIVED) | (records["kind"] == Kind.POSTED))
-    posted = records["kind"][begins] == Kind.POSTED
+    begins = np.flatnonzero((records["kind"] == RecordKind.RECEIVED) | (records["kind"] == RecordKind.POSTED))
+    posted = records["kind"][begins] == RecordKind.POSTED
     tells = np.where(posted, ended[records["request"][begins]], begins)
     known = tells != UNMATCHED
     if trace.cut and not known.all():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tare.errors import InputError
-from tare.traces.rank_trace import WORLD, Flag, Kind, RankTrace, communicators
+from tare.traces.rank_trace import WORLD, RankTrace, RecordFlag, RecordKind, communicators
 
 _NS_PER_S = 1_000_000_000
 _COLLECTIVES = {
@@ -141,7 +141,7 @@ class _Definitions:
 
 def _made(ranks: Sequence[RankTrace]) -> list[int]:
     """The numbers of the calls that any rank made."""
-    kinds = [trace.records["call"][trace.records["kind"] <= Kind.MET] for trace in ranks]
+    kinds = [trace.records["call"][trace.records["kind"] <= RecordKind.MET] for trace in ranks]
     return sorted({int(call) for calls in kinds for call in np.unique(calls)})
 
 
@@ -165,10 +165,10 @@ def _events(trace: RankTrace, rank: int, times: _Times, defined: _Definitions) -
     yield Event("enter", times.ns(rank, _first_tick(trace)), {"region": defined.program})
     last = _first_tick(trace)
     for row in trace.rows():
-        if row[9] > Kind.MET or not row[10] & Flag.ON_MAIN:
+        if row[9] > RecordKind.MET or not row[10] & RecordFlag.ON_MAIN:
             continue
         kept.append(row)
-        if row[10] & Flag.IS_CALL:
+        if row[10] & RecordFlag.IS_CALL:
             yield from _call(kept, begun, trace, lambda ticks: times.ns(rank, ticks), defined)
             kept = []
             last = row[1]
@@ -204,27 +204,27 @@ def _did(
     _, _, sent_byte, received_byte, _, peer, tag, request, call, kind, _ = row
     outside = peer >= trace.head.ranks
     message = {"communicator": defined.world, "msg_tag": tag}
-    if request and kind in (Kind.SENT, Kind.POSTED):
+    if request and kind in (RecordKind.SENT, RecordKind.POSTED):
         begun[request] = kind
-    if kind == Kind.SENT and not outside:
+    if kind == RecordKind.SENT and not outside:
         sent = {"receiver": peer, "msg_length": sent_byte, **message}
         return [("mpi_isend", {**sent, "request_id": request})] if request else [("mpi_send", sent)], []
-    if kind == Kind.RECEIVED and not outside:
+    if kind == RecordKind.RECEIVED and not outside:
         return [], [("mpi_recv", {"sender": peer, "msg_length": received_byte, **message})]
-    if kind == Kind.POSTED:
+    if kind == RecordKind.POSTED:
         return [("mpi_irecv_request", {"request_id": request})], []
-    if kind == Kind.ENDED:
+    if kind == RecordKind.ENDED:
         return [], _ended(begun.pop(request, 0), row, message, outside=outside)
-    if kind == Kind.MET and not trace.head.calls[call].begun:
+    if kind == RecordKind.MET and not trace.head.calls[call].begun:
         return _met(row, trace, defined)
     return [], []
 
 
 def _ended(begun: int, row: tuple[int, ...], message: Mapping[str, Any], *, outside: bool) -> Told:
     _, _, _, received_byte, _, peer, _, request, _, _, _ = row
-    if begun == Kind.SENT:
+    if begun == RecordKind.SENT:
         return [("mpi_isend_complete", {"request_id": request})]
-    if begun != Kind.POSTED or outside:
+    if begun != RecordKind.POSTED or outside:
         return []
     if peer < 0:
         return [("mpi_request_cancelled", {"request_id": request})]

@@ -39,7 +39,7 @@ WORLD = 1
 """The identity of MPI_COMM_WORLD."""
 
 
-class Kind(IntEnum):
+class RecordKind(IntEnum):
     """What a record is; the profiler's numbers."""
 
     CALL = 0
@@ -56,7 +56,7 @@ class Kind(IntEnum):
     CUT = 11
 
 
-class Flag(IntEnum):
+class RecordFlag(IntEnum):
     """What holds of a record."""
 
     IS_CALL = 1
@@ -119,7 +119,7 @@ class RankTrace:
         for start in range(0, len(self.records), _CHUNK):
             yield from self.records[start : start + _CHUNK].tolist()
 
-    def of_kind(self, kind: Kind) -> Records:
+    def of_kind(self, kind: RecordKind) -> Records:
         """All records of a kind, in order."""
         chosen: Records = self.records[self.records["kind"] == kind]
         return chosen
@@ -128,7 +128,7 @@ class RankTrace:
 def calls_of_other_threads(trace: RankTrace) -> int:
     """How many calls the rank made in threads that did not call MPI_Init."""
     flags = trace.records["flags"]
-    of_others = ((flags & Flag.IS_CALL) != 0) & ((flags & Flag.ON_MAIN) == 0)
+    of_others = ((flags & RecordFlag.IS_CALL) != 0) & ((flags & RecordFlag.ON_MAIN) == 0)
     return int(np.count_nonzero(of_others))
 
 
@@ -189,17 +189,17 @@ def read_rank(path: Path) -> RankTrace:
 
 def _checked(path: Path, head: _Head, records: Records) -> RankTrace:
     kinds = records["kind"]
-    calls = records["call"][kinds <= Kind.MET]
-    if np.any(kinds > max(Kind)) or np.any(calls < 0) or np.any(calls >= len(head.calls)):
+    calls = records["call"][kinds <= RecordKind.MET]
+    if np.any(kinds > max(RecordKind)) or np.any(calls < 0) or np.any(calls >= len(head.calls)):
         raise InputError(f"{path} is damaged: it names calls that it does not know")
-    closing = records[-1] if len(records) and kinds[-1] == Kind.CLOSED else None
+    closing = records[-1] if len(records) and kinds[-1] == RecordKind.CLOSED else None
     return RankTrace(
         path=path,
         head=head,
         records=records,
         ns_per_tick=head.ns_per_tick if closing is None else _figure(closing["sent_byte"]),
         line=None if closing is None else _line(closing),
-        cut=closing is None or bool(np.any(kinds == Kind.CUT)),
+        cut=closing is None or bool(np.any(kinds == RecordKind.CUT)),
     )
 
 
@@ -222,7 +222,7 @@ def communicators(ranks: Sequence[RankTrace]) -> dict[int, list[int]]:
     known: dict[int, list[int]] = {}
     for trace in ranks:
         own: dict[int, list[int]] = {}
-        for record in trace.of_kind(Kind.MEMBER):
+        for record in trace.of_kind(RecordKind.MEMBER):
             own.setdefault(int(record["context"]), []).append(int(record["peer"]))
         known |= own
     return known

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from tare.traces.actions import action
 from tare.traces.messages import UNMATCHED, Messages, match
-from tare.traces.rank_trace import Flag, Kind, RankTrace, communicators
-from tare.traces.steps import Collective, Step, steps
+from tare.traces.rank_trace import RankTrace, RecordFlag, RecordKind, communicators
+from tare.traces.steps import CollectivePart, MessageStep, steps
 
 FLOP_PER_S = 1e9
 _NS_PER_S = 1e9
@@ -61,7 +61,7 @@ def plan(ranks: Sequence[RankTrace]) -> Plan:
 
 
 def _meetings(ranks: Sequence[RankTrace], members: Mapping[int, list[int]]) -> dict[int, int]:
-    counts = [Counter(trace.of_kind(Kind.MET)["context"].tolist()) for trace in ranks]
+    counts = [Counter(trace.of_kind(RecordKind.MET)["context"].tolist()) for trace in ranks]
     return {
         identity: min(counts[rank][identity] for rank in own if rank < len(ranks))
         for identity, own in members.items()
@@ -100,30 +100,30 @@ class _Writer:
         yield f"{self._rank} init"
         for place, row in enumerate(self._trace.rows()):
             kind = row[9]
-            if kind <= Kind.MET:
+            if kind <= RecordKind.MET:
                 yield from self._call(place, row)
-            elif kind == Kind.PART:
+            elif kind == RecordKind.PART:
                 self._parts.append((row[2], row[3], row[10]))
-            elif kind == Kind.OWN:
+            elif kind == RecordKind.OWN:
                 self._own.append((row[0], row[1]))
         yield from self._computed()
         yield f"{self._rank} finalize"
 
     def _call(self, place: int, row: tuple[int, ...]) -> Iterator[str]:
         begin, end, sent_byte, received_byte, _, peer, _, request, call, kind, flags = row
-        if flags & Flag.ON_MAIN:
+        if flags & RecordFlag.ON_MAIN:
             self._compute_until(begin, end)
-        if kind == Kind.SENT:
+        if kind == RecordKind.SENT:
             yield from self._sent(place, peer, sent_byte, request, call)
-        elif kind == Kind.RECEIVED:
+        elif kind == RecordKind.RECEIVED:
             yield from self._received(place, peer, received_byte, call, flags)
-        elif kind == Kind.POSTED:
+        elif kind == RecordKind.POSTED:
             yield from self._posted(place, request)
-        elif kind == Kind.ENDED:
+        elif kind == RecordKind.ENDED:
             yield from self._ended(request)
-        elif kind == Kind.MET:
+        elif kind == RecordKind.MET:
             yield from self._collective(row)
-        if flags & Flag.IS_CALL:
+        if flags & RecordFlag.IS_CALL:
             yield from self._after_call(begin, end, call, kind)
 
     def _after_call(self, begin: int, end: int, call: int, kind: int) -> Iterator[str]:
@@ -132,7 +132,7 @@ class _Writer:
             self._held = ""
         if self._files[call]:
             yield from self._op(f"sleep {(end - begin) * self._trace.ns_per_tick / _NS_PER_S:.9f}")
-        elif kind == Kind.MOVED:
+        elif kind == RecordKind.MOVED:
             self._said.left_out[self._names[call]] += 1
 
     def _compute_until(self, begin: int, end: int) -> None:
@@ -183,7 +183,7 @@ class _Writer:
             self._said.unmatched += 1
             return
         words = f"recv {peer} {tag} {_room(byte)}"
-        if not flags & Flag.IS_CALL and self._names[call] in _SENDRECV:
+        if not flags & RecordFlag.IS_CALL and self._names[call] in _SENDRECV:
             self._held = words
         else:
             yield from self._op(words)
@@ -219,19 +219,19 @@ class _Writer:
             return
         if self._trace.head.calls[number].begun:
             self._said.blocking[name] += 1
-        call = Collective(
+        call = CollectivePart(
             name=self._waiting[number],
             members=count,
             place=members.index(self._rank),
             root=root,
             sent_byte=sent_byte,
             received_byte=received_byte,
-            sent_parts=[sent for sent, _, flags in parts if flags & Flag.HAS_SENT],
-            received_parts=[received for _, received, flags in parts if flags & Flag.HAS_RECEIVED],
+            sent_parts=[sent for sent, _, flags in parts if flags & RecordFlag.HAS_SENT],
+            received_parts=[received for _, received, flags in parts if flags & RecordFlag.HAS_RECEIVED],
         )
         yield from self._together(call, members, name)
 
-    def _together(self, call: Collective, members: Sequence[int], name: str) -> Iterator[str]:
+    def _together(self, call: CollectivePart, members: Sequence[int], name: str) -> Iterator[str]:
         words = action(call, members) if len(members) == len(self._plan.ranks) else None
         if words is not None:
             self._said.collectives += 1
@@ -245,7 +245,7 @@ class _Writer:
         for step in known:
             yield from self._step(step, members)
 
-    def _step(self, step: Step, members: Sequence[int]) -> Iterator[str]:
+    def _step(self, step: MessageStep, members: Sequence[int]) -> Iterator[str]:
         if step.to is None:
             if step.source is not None:
                 yield from self._op(self._take(members[step.source], step))
@@ -259,7 +259,7 @@ class _Writer:
         yield from self._op(f"wait {self._rank} {to} {_TAG_OF_STEPS}")
 
     @staticmethod
-    def _take(source: int, step: Step) -> str:
+    def _take(source: int, step: MessageStep) -> str:
         return f"recv {source} {_TAG_OF_STEPS} {_room(step.received_byte)}"
 
 

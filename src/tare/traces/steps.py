@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class MessageStep:
     """One message out, one in, or both at once."""
 
     to: int | None = None
@@ -21,7 +21,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collective:
+class CollectivePart:
     """One rank's part in a call."""
 
     name: str
@@ -52,81 +52,81 @@ class Collective:
 
 
 class _Pattern(Protocol):
-    def __call__(self, call: Collective) -> Iterator[Step]: ...
+    def __call__(self, call: CollectivePart) -> Iterator[MessageStep]: ...
 
 
-def steps(call: Collective) -> Iterator[Step] | None:
+def steps(call: CollectivePart) -> Iterator[MessageStep] | None:
     """What the rank sends and receives, in turn; ``None`` for a call that is not known."""
     pattern = _PATTERNS.get(call.name)
     return None if pattern is None else pattern(call)
 
 
-def _broadcast(call: Collective) -> Iterator[Step]:
+def _broadcast(call: CollectivePart) -> Iterator[MessageStep]:
     yield from _from_root(call, call.root, call.byte)
 
 
-def _reduce(call: Collective) -> Iterator[Step]:
+def _reduce(call: CollectivePart) -> Iterator[MessageStep]:
     yield from _to_root(call, call.root, call.byte)
 
 
-def _all_together(call: Collective) -> Iterator[Step]:
+def _all_together(call: CollectivePart) -> Iterator[MessageStep]:
     yield from _to_root(call, 0, call.byte)
     yield from _from_root(call, 0, call.byte)
 
 
-def _from_root(call: Collective, root: int, byte: int) -> Iterator[Step]:
+def _from_root(call: CollectivePart, root: int, byte: int) -> Iterator[MessageStep]:
     below = (call.place - root) % call.members
     bit = 1
     while bit < call.members and not below & bit:
         bit <<= 1
     if below:
-        yield Step(source=(below - bit + root) % call.members, received_byte=byte)
+        yield MessageStep(source=(below - bit + root) % call.members, received_byte=byte)
     while bit > 1:
         bit >>= 1
         if below + bit < call.members:
-            yield Step(to=(below + bit + root) % call.members, sent_byte=byte)
+            yield MessageStep(to=(below + bit + root) % call.members, sent_byte=byte)
 
 
-def _to_root(call: Collective, root: int, byte: int) -> Iterator[Step]:
+def _to_root(call: CollectivePart, root: int, byte: int) -> Iterator[MessageStep]:
     below = (call.place - root) % call.members
     bit = 1
     while bit < call.members and not below & bit:
         if below + bit < call.members:
-            yield Step(source=(below + bit + root) % call.members, received_byte=byte)
+            yield MessageStep(source=(below + bit + root) % call.members, received_byte=byte)
         bit <<= 1
     if below:
-        yield Step(to=(below - bit + root) % call.members, sent_byte=byte)
+        yield MessageStep(to=(below - bit + root) % call.members, sent_byte=byte)
 
 
-def _gather(call: Collective) -> Iterator[Step]:
+def _gather(call: CollectivePart) -> Iterator[MessageStep]:
     if call.place != call.root:
-        yield Step(to=call.root, sent_byte=call.sent_byte)
+        yield MessageStep(to=call.root, sent_byte=call.sent_byte)
         return
     for member in _others(call):
-        yield Step(source=member, received_byte=call.received_from(member))
+        yield MessageStep(source=member, received_byte=call.received_from(member))
 
 
-def _scatter(call: Collective) -> Iterator[Step]:
+def _scatter(call: CollectivePart) -> Iterator[MessageStep]:
     if call.place != call.root:
-        yield Step(source=call.root, received_byte=call.received_byte)
+        yield MessageStep(source=call.root, received_byte=call.received_byte)
         return
     for member in _others(call):
-        yield Step(to=member, sent_byte=call.sent_to(member))
+        yield MessageStep(to=member, sent_byte=call.sent_to(member))
 
 
-def _all_gather(call: Collective) -> Iterator[Step]:
+def _all_gather(call: CollectivePart) -> Iterator[MessageStep]:
     yield from _pairs(call, sends_all=True)
 
 
-def _all_to_all(call: Collective) -> Iterator[Step]:
+def _all_to_all(call: CollectivePart) -> Iterator[MessageStep]:
     yield from _pairs(call, sends_all=False)
 
 
-def _pairs(call: Collective, *, sends_all: bool) -> Iterator[Step]:
+def _pairs(call: CollectivePart, *, sends_all: bool) -> Iterator[MessageStep]:
     for distance in range(1, call.members):
         to = (call.place + distance) % call.members
         source = (call.place - distance) % call.members
-        yield Step(
+        yield MessageStep(
             to=to,
             sent_byte=call.sent_byte if sends_all else call.sent_to(to),
             source=source,
@@ -134,14 +134,14 @@ def _pairs(call: Collective, *, sends_all: bool) -> Iterator[Step]:
         )
 
 
-def _chain(call: Collective) -> Iterator[Step]:
+def _chain(call: CollectivePart) -> Iterator[MessageStep]:
     if call.place > 0:
-        yield Step(source=call.place - 1, received_byte=call.byte)
+        yield MessageStep(source=call.place - 1, received_byte=call.byte)
     if call.place + 1 < call.members:
-        yield Step(to=call.place + 1, sent_byte=call.byte)
+        yield MessageStep(to=call.place + 1, sent_byte=call.byte)
 
 
-def _others(call: Collective) -> Iterator[int]:
+def _others(call: CollectivePart) -> Iterator[int]:
     return (member for member in range(call.members) if member != call.place)
 
 

@@ -24,7 +24,7 @@ WORDS = {
     "Reduce_scatter": "reducescatter",
     "Reduce_scatter_block": "reducescatter",
 }
-"""Collective call → SimGrid's word."""
+"""CollectivePart call → SimGrid's word."""
 
 
 class Traced:
