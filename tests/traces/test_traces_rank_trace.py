@@ -2,6 +2,7 @@
 """Files of a trace are read as they were written, and damaged ones are refused with their name."""
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tare.commands.export import run_export
 from tare.errors import InputError
 from tare.traces import rank_trace
 from tare.traces.messages import UNMATCHED, match
+from tare.traces.otf2_archive import Times
 from tare.traces.rank_trace import RankTrace, RecordFlag, RecordKind, is_trace, read_rank, read_trace
 
 CALLS = [
@@ -166,3 +168,31 @@ def test_a_trace_needs_a_format_and_a_new_folder(tmp_path: Path) -> None:
         run_export([tmp_path / "run"], tmp_path / "out", "verdicts", None)
     with pytest.raises(InputError, match="is there already"):
         run_export([tmp_path / "run"], tmp_path, "verdicts", "simgrid")
+
+
+def test_an_archive_without_its_library_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "otf2", None)
+    write(tmp_path, [closing()])
+    with pytest.raises(InputError, match="pip install otf2"):
+        run_export([tmp_path / "run"], tmp_path / "out", "verdicts", "otf2")
+    assert not (tmp_path / "out").exists()
+
+
+def of_two_clocks(folder: Path, realm: int) -> list[RankTrace]:
+    """Rank 1's clock is 1000 ticks ahead and runs twice as fast."""
+    first = [call(RecordKind.CALL, 0, 100, 110), closing()]
+    ahead = (1000, 0, closing()[2], int(np.float64(-0.5).view(np.uint64)), realm, *closing()[5:])
+    second = [call(RecordKind.CALL, 0, 1400, 1440), ahead]
+    return [read_rank(write(folder, first, 0, 2)), read_rank(write(folder, second, 1, 2, clock="8"))]
+
+
+def test_moments_of_several_clocks_are_told_by_the_first_ranks(tmp_path: Path) -> None:
+    times = Times(of_two_clocks(tmp_path, realm=1))
+    assert [times.ns(0, 100), times.ns(0, 110), times.ns(1, 1400), times.ns(1, 1440)] == [0, 20, 200, 240]
+
+
+def test_clocks_that_could_not_be_compared_make_no_archive(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="several clocks that could not be compared"):
+        Times(of_two_clocks(tmp_path, realm=2))

@@ -59,6 +59,9 @@ def write_trace(results: Sequence[Path], folder: Path, kind: str | None) -> None
     try:
         folder.mkdir()
         _write(ranks, folder, kind)
+    except InputError:
+        folder.rmdir()  # nothing is written before all is known to be there
+        raise
     except FileExistsError:
         raise InputError(f"{folder} is there already; choose another name, or remove it") from None
     except OSError as error:

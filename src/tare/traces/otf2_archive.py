@@ -56,7 +56,7 @@ def write_archive(ranks: Sequence[RankTrace], folder: Path) -> int:
         raise InputError(
             "OTF2 takes its library and bindings: pip install otf2; or --format simgrid"
         ) from None
-    times = _Times(ranks)
+    times = Times(ranks)
     count = 0
     with otf2.writer.open(str(folder), timer_resolution=_NS_PER_S) as archive:
         defined = _Definitions(otf2, archive.definitions, ranks)
@@ -68,7 +68,7 @@ def write_archive(ranks: Sequence[RankTrace], folder: Path) -> int:
     return count
 
 
-class _Times:
+class Times:
     """Every rank's ticks as nanoseconds since the first call of any, by the clock of rank 0."""
 
     def __init__(self, ranks: Sequence[RankTrace]) -> None:
@@ -158,7 +158,7 @@ def _locations(definitions: Any, ranks: Sequence[RankTrace]) -> list[Any]:
     return [definitions.location(f"rank {rank}", group=group) for rank, group in enumerate(groups)]
 
 
-def _events(trace: RankTrace, rank: int, times: _Times, defined: _Definitions) -> Iterator[Event]:
+def _events(trace: RankTrace, rank: int, times: Times, defined: _Definitions) -> Iterator[Event]:
     """Of the thread that called MPI_Init."""
     kept: list[tuple[int, ...]] = []
     begun: dict[int, int] = {}
