@@ -4,6 +4,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from tare.errors import InputError, OutputError
@@ -124,7 +125,7 @@ def _print_simgrid(said: Sequence["Said"], folder: Path) -> None:
         if calls:
             print(f"{_listed(calls.items())}: {_WHY[what]}")
     print(
-        f"replay: cd {folder} && smpirun -np {len(said)} -platform platform.xml -hostfile hosts.txt -replay trace.txt"
+        f"replay: cd {quote(str(folder))} && smpirun -np {len(said)} -platform platform.xml -hostfile hosts.txt -replay trace.txt"
     )
 
 
