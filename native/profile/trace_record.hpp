@@ -42,6 +42,7 @@ enum class TraceKind : std::uint8_t {
 
 /// What a field is not needed for is 0.
 struct TraceRecord {
+    static constexpr std::size_t layout_byte = 56;
     static constexpr std::uint8_t is_call = 1;
     static constexpr std::uint8_t on_main = 2;
     static constexpr std::uint8_t has_sent = 4;
@@ -65,7 +66,7 @@ struct TraceRecord {
     std::uint8_t flags = 0;
 };
 
-static_assert(std::is_trivially_copyable_v<TraceRecord> && sizeof(TraceRecord) == 56);
+static_assert(std::is_trivially_copyable_v<TraceRecord> && sizeof(TraceRecord) == TraceRecord::layout_byte);
 
 /// The name of a rank's trace.
 [[nodiscard]] inline std::string trace_path(const std::string& trace, int rank) {

@@ -62,6 +62,7 @@ JsonObject described(const CallEntry& call) {
 
 std::string head(const RankRecord& rank, const Clock& clock) {
     std::vector<JsonObject> calls;
+    calls.reserve(call_table.size());
     for (const CallEntry& call : call_table) {
         calls.push_back(described(call));
     }
@@ -167,8 +168,10 @@ void Trace::add_parts() {
 void Trace::flush() {
     const std::int64_t begin_ticks = clock_->now();
     write_buffer();
-    if (!is_cut_) {
-        add({.begin_ticks = begin_ticks, .end_ticks = clock_->now(), .kind = TraceKind::own});
+    constexpr std::size_t with_cut = 3;
+    if (!is_cut_ && room_byte_ >= with_cut * sizeof(TraceRecord)) {
+        room_byte_ -= sizeof(TraceRecord);
+        buffer_.push_back({.begin_ticks = begin_ticks, .end_ticks = clock_->now(), .kind = TraceKind::own});
     }
 }
 
