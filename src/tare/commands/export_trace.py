@@ -125,7 +125,8 @@ def _print_simgrid(said: Sequence["Said"], folder: Path) -> None:
         if calls:
             print(f"{_listed(calls.items())}: {_WHY[what]}")
     print(
-        f"replay: cd {quote(str(folder))} && smpirun -np {len(said)} -platform platform.xml -hostfile hosts.txt -replay trace.txt"
+        f"replay: cd {quote(str(folder))} && smpirun -np {len(said)} "
+        "-platform platform.xml -hostfile hosts.txt -replay trace.txt"
     )
 
 
