@@ -51,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "far": BASE | {"environments", "host", "image", "network", "node_life", "nodes", "signals"},
     "workloads": BASE | {"host"},
     "imports": BASE | {"host", "workloads"},
+    "traces": {"errors", "host", "untrusted"},
     "plan": BASE | {"engines", "environments", "nodes", "workloads"},
     "journal": BASE | {"host"},
     "submission": BASE | {"host", "journal", "nodes"},

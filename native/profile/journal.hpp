@@ -30,12 +30,17 @@ enum class Did : std::uint8_t {
     /// A request ended.
     ended,
     /// A collective call.
-    met
+    met,
+    /// What the next entry's call did has a request, the end of which another call tells; for a trace alone.
+    begun
 };
 
 /// What a member of a collective call is to the others, in the tag of its entry; both, or neither.
 inline constexpr std::int32_t part_is_awaited = 1;
 inline constexpr std::int32_t part_waits = 2;
+
+/// In the bits above them 1 + the root; 0 where there is none.
+inline constexpr unsigned part_bits = 2;
 
 /// Of a receive from anybody: what its end says is a rank in MPI_COMM_WORLD, or is none.
 inline constexpr std::int32_t any_of_world = -1;

@@ -13,6 +13,30 @@ struct Nothing {
     void complete(Scope& /*scope*/) const {}
 };
 
+/// What a call does that returns before it is done. A trace tells when its request ends.
+template <typename Effect>
+class Begins {
+  public:
+    Begins(const MPI_Request* request, Effect effect) : request_{request}, effect_{effect} {}
+
+    void prepare(Scope& scope) { effect_.prepare(scope); }
+    void complete(Scope& scope) {
+        effect_.complete(scope);
+        if (scope.profile().trace() != nullptr) [[unlikely]] {
+            Entry begun = scope.further();
+            begun.site = 0;
+            begun.did = Did::begun;
+            begun.request = bits_of(*request_);
+            scope.profile().expect(begun.request);
+            scope.profile().write_down(begun);
+        }
+    }
+
+  private:
+    const MPI_Request* request_;
+    Effect effect_;
+};
+
 /// A status that the program may not have asked for.
 class SeenStatus {
   public:

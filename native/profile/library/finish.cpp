@@ -85,6 +85,7 @@ void finish(Profile& profile) {
     profile.measure_clock();
     keep_modules_of_sites(record);
     const auto clocks = profile.clock_comparison().conclude(profile.clock(), record.ns_per_tick);
+    profile.end_trace(clocks.at(static_cast<std::size_t>(record.rank)));
     record.late_senders = exchange_send_times(profile, clocks);
     record.collective_waits = exchange_meetings(profile, clocks);
     record.stage = Stage::finalized;

@@ -38,17 +38,19 @@ bool is_spawned(const Mpi& mpi) {
     return mpi.Comm_get_parent(&parent) == MPI_SUCCESS && parent != mpi.no_communicator;
 }
 
-std::string path_of_run(const Mpi& mpi, const std::string& run) {
-    return asked_path() + (is_spawned(mpi) ? ".spawned-" + run : "");
+std::string suffix_of_run(const Mpi& mpi, const std::string& run) {
+    return is_spawned(mpi) ? ".spawned-" + run : "";
 }
 
 void start(const Mpi& mpi, const Initialization& initialization) {
     const std::string run = run_name(mpi);
-    const std::string path = path_of_run(mpi, run);
+    const std::string suffix = suffix_of_run(mpi, run);
+    const std::string path = asked_path() + suffix;
     auto profile = std::make_unique<Profile>(mpi, initialization, path, run);
     if (profile->record().rank == 0) {
         ::unlink(path.c_str());  // what an earlier run left must not pass for this one's
     }
+    profile->begin_trace(asked_trace(suffix, profile->record(), profile->clock()), initialization);
     profile->record().own_ticks = profile->clock().now() - profile->clock().ticks(initialization.end);
     this_thread().is_measured = true;
     active_profile().store(profile.release(), std::memory_order_release);
@@ -108,6 +110,9 @@ void complain_of_other_mpi() {
 
 void try_to_start(const Initialization& initialization) {
     if (asked_path().empty()) {
+        if (asks_for_trace() && is_first_rank() && !is_left_to_the_other(family())) {
+            complain("tareprof", "no trace: set TARE_PROFILE, which asks for the profile, as well");
+        }
         return;
     }
     const auto mpi = Mpi::find();

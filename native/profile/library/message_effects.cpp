@@ -5,19 +5,31 @@ namespace tare::profile {
 
 namespace {
 
+/// A receive begins of which the journal does not tell.
+void trace_post(Scope& scope) {
+    if (scope.profile().trace() != nullptr) [[unlikely]] {
+        Entry posted = scope.further();
+        posted.did = Did::posted;
+        scope.profile().trace(posted);
+    }
+}
+
 void start(Scope& scope, Tracked& request) {
     Profile& profile = scope.profile();
     request.active = true;
     request.call = scope.entry().call;
     request.site = scope.entry().site;
+    request.traced = profile.number_request();
     if (request.kind != Tracked::Kind::send) {
         request.slot = profile.log().post();
+        trace_post(scope);
         return;
     }
     Entry sent = scope.further();
     sent.did = Did::sent;
     sent.send(request.byte);
     sent.peer = request.to_world_rank;
+    sent.tag = request.tag;
     sent.context = request.stream;
     profile.count(sent);
 }
@@ -62,10 +74,14 @@ void PostsMatched::prepare(Scope& scope) {
 
 void PostsMatched::complete(Scope& scope) const {
     if (matched_) {
+        scope.profile().settle();
+        const std::uint32_t traced = scope.profile().number_request();
+        trace_post(scope);
         scope.profile().track(*request_, {.kind = Tracked::Kind::receive,
                                           .logged = true,
                                           .call = scope.entry().call,
                                           .site = scope.entry().site,
+                                          .traced = traced,
                                           .communicator = matched_.mapped()});
     }
 }
@@ -79,6 +95,7 @@ void PreparesSend::complete(Scope& scope) const {
                                           .persistent = true,
                                           .byte = send.sent_byte(),
                                           .to_world_rank = send.peer,
+                                          .tag = send.tag,
                                           .stream = send.context});
     }
 }

@@ -10,6 +10,7 @@ namespace tare::profile {
 
 inline void describe_receipt(const Route& route, const MPI_Status& status, Entry& entry) {
     entry.peer = route.world_rank(status.MPI_SOURCE);
+    entry.tag = status.MPI_TAG;
     entry.context = route.stream(status.MPI_TAG);
     entry.received_byte = data_byte(status);
 }
@@ -156,6 +157,7 @@ class Starts : public Nothing {
     entry.did = Did::sent;
     entry.send(data_byte(scope.profile().mpi(), to_.count, to_.type));
     entry.peer = route.world_rank(to_.peer);
+    entry.tag = to_.tag;
     entry.context = route.stream(to_.tag);
 }
 

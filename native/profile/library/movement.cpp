@@ -9,6 +9,16 @@ Profile& profile() { return *active_profile().load(std::memory_order_relaxed); }
 
 const Communicator& find(MPI_Comm communicator) { return *profile().communicators().find(communicator); }
 
+/// A root in the tag of an entry; those of two sides have none that is a rank here.
+std::int32_t noted(int root) { return root < 0 ? 0 : (root + 1) * (1 << part_bits); }
+
+/// For a trace, if there is one.
+void note_part(std::uint64_t byte) {
+    if (Trace* const trace = profile().trace()) [[unlikely]] {
+        trace->parts().note(byte);
+    }
+}
+
 Neighbours neighbours_in_grid(MPI_Comm communicator) {
     int dimensions = 0;
     profile().mpi().Cartdim_get(communicator, &dimensions);
@@ -46,11 +56,11 @@ bool below_root(int root, MPI_Comm communicator) {
 }
 
 std::int32_t from_root(int root, MPI_Comm communicator) {
-    return at_root(root, communicator) ? part_is_awaited : part_waits;
+    return (at_root(root, communicator) ? part_is_awaited : part_waits) | noted(root);
 }
 
 std::int32_t to_root(int root, MPI_Comm communicator) {
-    return at_root(root, communicator) ? among_all : part_is_awaited;
+    return (at_root(root, communicator) ? among_all : part_is_awaited) | noted(root);
 }
 
 Neighbours neighbours(MPI_Comm communicator) {
@@ -75,11 +85,13 @@ Amount bytes(int count, MPI_Datatype type) {
 Amount bytes(const Own& count, MPI_Datatype type) { return bytes(count.count(), type); }
 
 Amount bytes(const int* counts, MPI_Datatype type, int parts) {
+    const std::uint64_t each_byte = bytes(1, type).byte;
     std::uint64_t elements = 0;
     for (const int count : std::span{counts, static_cast<std::size_t>(parts)}) {
         elements += static_cast<std::uint64_t>(count);
+        note_part(static_cast<std::uint64_t>(count) * each_byte);
     }
-    return {.present = true, .byte = elements * bytes(1, type).byte};
+    return {.present = true, .byte = elements * each_byte};
 }
 
 Amount bytes(const int* counts, const MPI_Datatype* types, int parts) {
@@ -87,7 +99,9 @@ Amount bytes(const int* counts, const MPI_Datatype* types, int parts) {
     std::uint64_t byte = 0;
     std::size_t part = 0;
     for (const int count : std::span{counts, all.size()}) {
-        byte += bytes(count, all[part++]).byte;
+        const std::uint64_t part_byte = bytes(count, all[part++]).byte;
+        byte += part_byte;
+        note_part(part_byte);
     }
     return {.present = true, .byte = byte};
 }

@@ -73,7 +73,14 @@ class Moves : public Nothing {
     Moves(Sent sent, Received received) : sent_{sent}, received_{received} {}
 
     void complete(Scope& scope) const {
+        Trace* const trace = scope.profile().trace();
+        if (trace != nullptr) [[unlikely]] {
+            trace->parts().begin();
+        }
         const Amount sent = sent_();
+        if (trace != nullptr) [[unlikely]] {
+            trace->parts().end_sent();
+        }
         const Amount received = received_();
         Entry& entry = scope.entry();
         entry.did = Did::moved;
@@ -104,6 +111,13 @@ class Meets : public Moves<Sent, Received> {
         entry.context = known.identity;
         entry.peer = known.members;
         entry.tag = part_();
+        if (Trace* const trace = scope.profile().trace()) [[unlikely]] {
+            trace->describe(known);
+            if (!trace->parts().empty()) {
+                scope.profile().settle();  // what came before, so that the parts stand before this call alone
+                trace->add_parts();
+            }
+        }
     }
 
   private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "profile/library/message_log.hpp"
 #include "profile/library/mpi.hpp"
 #include "profile/library/requests.hpp"
+#include "profile/library/trace.hpp"
 #include "profile/rank_file.hpp"
 
 namespace tare::profile {
@@ -68,6 +70,15 @@ class alignas(cache_line_byte) Profile {
         }
         return {};
     }
+
+    /// Null: nobody asked for one.
+    [[nodiscard]] Trace* trace() const { return trace_.get(); }
+    /// From here on; `initialization` comes first.
+    void begin_trace(std::unique_ptr<Trace> trace, const Initialization& initialization);
+    void end_trace(const RankClock& clock);
+    /// What comes next in the trace begins a request: its number, which its end will tell; 0 without a trace.
+    std::uint32_t number_request() { return trace_ ? number_ = trace_->next_request() : 0; }
+    void trace(const Entry& entry);
 
     /// How long a tick is, by all of the time since the library was loaded.
     void measure_clock() const;
@@ -137,6 +148,7 @@ class alignas(cache_line_byte) Profile {
     void post(const Entry& entry);
     void end(const Entry& entry);
     void end_receive(const Entry& entry, const Tracked& tracked);
+    void describe_traced_end(const Entry& entry, TraceRecord& record);
 
     Expected expected_;
     RankCounters counters_{};
@@ -157,6 +169,8 @@ class alignas(cache_line_byte) Profile {
     std::atomic<unsigned> met_threads_ = 0;
     Moment loaded_;
     ClockComparison clock_comparison_;
+    std::unique_ptr<Trace> trace_;
+    std::uint32_t number_ = 0;
 };
 
 /// The profile between MPI_Init and MPI_Finalize, else null. Calls come from the program with nothing of ours

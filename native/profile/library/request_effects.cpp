@@ -85,6 +85,9 @@ void FreesRequest::prepare(Scope& scope) const {
         scope.profile().log().note(Untold::withdrawn);
     }
     known.remove(request_);
+    if (Trace* const trace = scope.profile().trace()) [[unlikely]] {
+        (void)trace->end(request_);  // its end is never told
+    }
 }
 
 void Cancels::prepare(Scope& scope) const {

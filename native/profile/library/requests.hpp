@@ -44,10 +44,13 @@ struct Tracked {
     Call call = Call::none;
     std::uint64_t site = 0;
     Slot slot = no_slot;
+    /// The number by which a trace knows what is under way.
+    std::uint32_t traced = 0;
     std::shared_ptr<const Communicator> communicator = nullptr;
     /// What each start of a persistent send does.
     std::uint64_t byte = 0;
     int to_world_rank = 0;
+    int tag = 0;
     Stream stream = 0;
 
     [[nodiscard]] bool of_file() const { return kind == Kind::read || kind == Kind::write; }

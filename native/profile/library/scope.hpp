@@ -61,7 +61,8 @@ class Scope {
         return {.begin_ticks = entry_.begin_ticks,
                 .end_ticks = entry_.end_ticks,
                 .site = entry_.site,
-                .call = entry_.call};
+                .call = entry_.call,
+                .on_main = entry_.on_main};
     }
 
   private:

@@ -30,6 +30,12 @@ void Profile::settle_until(std::uint32_t end) {
 }
 
 void Profile::count(const Entry& entry) {
+    if (trace_) [[unlikely]] {
+        trace(entry);
+    }
+    if (entry.did == Did::begun) {
+        return;
+    }
     profile::count(counters_, entry);
     if (entry.is_call && !entry.on_main) {
         log_.note(Untold::threads);
@@ -53,6 +59,7 @@ void Profile::count(const Entry& entry) {
         case Did::nothing:
         case Did::moved:
         case Did::taken:
+        case Did::begun:
             break;
     }
 }
@@ -86,6 +93,7 @@ void Profile::post(const Entry& entry) {
                                   .call = entry.call,
                                   .site = entry.site,
                                   .slot = log_.post(),
+                                  .traced = trace_ ? trace_->last_request() : 0,
                                   .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
 }
 

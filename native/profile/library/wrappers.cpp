@@ -50,7 +50,7 @@
 #define TARE_WRAPPED_PAIR(share, waiting, begun, parameters, arguments, ...)      \
     TARE_WRAPPED(share, waiting, parameters, arguments, __VA_ARGS__)              \
     TARE_WRAPPED(share, begun, (TARE_UNPACKED parameters, MPI_Request * request), \
-                 (TARE_UNPACKED arguments, request), __VA_ARGS__)
+                 (TARE_UNPACKED arguments, request), (Begins{request, __VA_ARGS__}))
 
 // A row may hold a macro for several of the arguments: these make it several before they are told apart.
 #define TARE_MPI_CALL(...) TARE_WRAPPED(__VA_ARGS__)

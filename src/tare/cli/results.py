@@ -126,7 +126,10 @@ def report(
 @app.command()
 def export(
     results: Annotated[
-        list[Path], typer.Argument(metavar="RESULT", help="A result folder, or files of other tools.")
+        list[Path],
+        typer.Argument(
+            metavar="RESULT", help="A result folder, a trace of the profiler, or files of other tools."
+        ),
     ],
     output: Annotated[
         Path,
@@ -145,7 +148,8 @@ def export(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Instead of the name's ending; archive is .tar.gz; svg, pdf and tikz are all figures.",
+            help="Instead of the name's ending; archive is .tar.gz; svg, pdf and tikz are all figures; "
+            "simgrid and otf2 are for traces.",
         ),
     ] = None,
 ) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.commands.export_figures import FIGURES, write_figures
+from tare.commands.export_trace import TRACES, is_asked, write_trace
 from tare.commands.imported import any_imported, imported_comparison
 from tare.commands.show import measured_result
 from tare.errors import ExitCode, InputError, OutputError
@@ -28,7 +29,7 @@ _FORMATS = {
     ".tgz": "archive",
 }
 """Ending of a file's name → its format."""
-FORMATS = (*dict.fromkeys(_FORMATS.values()), *FIGURES)
+FORMATS = (*dict.fromkeys(_FORMATS.values()), *FIGURES, *TRACES)
 _OF_RESULTS = ("archive", *FIGURES)
 _OF_VERDICTS = ("markdown", "latex")
 _README = """This is a result of Tare, a tool that measures what containers and virtual machines cost.
@@ -44,9 +45,13 @@ image.json describes that image.
 def run_export(results: Sequence[Path], output: Path, table: str, kind: str | None) -> ExitCode:
     """Write ``output`` and print its name; the format follows from its name unless ``kind`` names it.
 
-    One result of Tare, or what ``tare compare`` takes from other tools. Raises ``InputError`` for an unknown format or
-    table, or an existing file; ``OutputError`` if it cannot be written.
+    One result of Tare, a trace of the profiler, or what ``tare compare`` takes from other tools. Raises ``InputError``
+    for an unknown format or table, or an existing file; ``OutputError`` if it cannot be written.
     """
+    if is_asked(kind, results):
+        write_trace(results, output, kind)
+        print(output)
+        return ExitCode.DONE
     chosen = kind or _by_name(output)
     if chosen not in FORMATS:
         raise InputError(f"--format: {chosen!r} is none of {', '.join(FORMATS)}{nearest(chosen, FORMATS)}")

@@ -9,7 +9,7 @@ import pytest
 
 from tare.commands.show import run_show
 from tare.image.source_lines import source_lines
-from tests.native.profile.conftest import PROGRAMS, Compile, Launcher
+from tests.native.profile.conftest import HEADERS, PROGRAMS, Compile, Launcher
 from tests.native.profile.profiles import Profile, read_profile
 from tests.native.profile.test_profile_counts import MPI4PY, python_with_mpi
 
@@ -94,3 +94,17 @@ def test_where_a_killed_rank_called_from_is_known(
     site = next(site for site in sites(read_profile(launcher.file), 1) if site["call"] == "MPI_Recv")
     assert (site["module"], site["count"], site["received_byte"]) == (str(program), 1, 77)
     assert site["function"] is not None
+
+
+def test_of_a_stripped_program_what_it_exports_has_its_name(
+    compile_c: Compile, launcher: Launcher, tmp_path: Path
+) -> None:
+    program = compile_c("sites")
+    stripped = tmp_path / "stripped"
+    exports = ["-Wl,--export-dynamic-symbol=main", "-s"]
+    words = ["mpicc", f"-I{HEADERS}", "-O1", *exports, str(PROGRAMS / "sites.c"), "-o", str(stripped)]
+    subprocess.run(words, check=True, timeout=60)
+    names = [
+        {site["function"] for site in sites(launcher.profile([each], 2), 0)} for each in (program, stripped)
+    ]
+    assert names == [{"main", "send_often", "send_twice"}, {"main", None}]
