@@ -10,8 +10,8 @@ namespace {
 /// Doubles of a row: room for ghosts beside it, which lie among what vectors run over, or, where they hold
 /// neighbours' values, before and behind it.
 constexpr std::ptrdiff_t room_of_row(const Block& block) {
-    const std::ptrdiff_t row = block.is_split_x() ? whole_vectors(block.x.count) : block.x.count;
-    return whole_vectors(row + std::ptrdiff_t{2} * ghost_layers);
+    const int row = block.is_split_x() ? whole_vectors(block.x.count) : block.x.count;
+    return whole_vectors(row + 2 * ghost_layers);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ using namespace tare::npb::mg;
 namespace {
 
 constexpr int cycles = 3;
+constexpr double rounding = 1e-13;
 
 /// A problem of some ranks.
 struct Problem {
@@ -102,7 +103,7 @@ TEST_CASE("ranks of the run: together they find what one finds alone, to the las
     const auto check = [](int edge, int threads, const World& active) {
         Problem alone{edge, itself, Messages::own, threads};
         Problem together{edge, active, Messages::own, threads};
-        CHECK(together.solve() == doctest::Approx(alone.solve()).epsilon(1e-13));
+        CHECK(together.solve() == doctest::Approx(alone.solve()).epsilon(rounding));
         CHECK(largest_difference(together, alone) == 0);
     };
     for (const int edge : {16, 32, 64}) {
@@ -113,7 +114,6 @@ TEST_CASE("ranks of the run: together they find what one finds alone, to the las
 }
 
 TEST_CASE("ranks of the run: blocks and their messages give the solution of the sweep over planes") {
-    constexpr double rounding = 1e-13;
     const auto check = [](int edge, const World& active) {
         Problem planes{edge, itself, Messages::own};
         const double norm = planes.solve();
