@@ -102,7 +102,7 @@ class Sweep {
     /// At most so many rows are prepared before their `forward`.
     [[nodiscard]] int rows_together() const { return is_split_ ? rows_ : team_->threads(); }
 
-    /// `prepare(row, groups)`, for some groups of a `RowInHand`; those of the whole row come before its first
+    /// `prepare(row, groups)`, for some groups of a `RowInHand`; all groups of a row come before its first
     /// `forward`. `forward(row, x, state, room)` and `backward`, the same: the vector of lines from x on,
     /// what the neighbour handed on (zeros at the boundary) and is to be handed on, and what is kept, which
     /// `backward` finds again. All of them in any thread.
