@@ -51,15 +51,16 @@ Outcome run_on_square(const Arguments& arguments, const World& world) {
     }
     const World active = World::of(part.get());
     Team team{arguments.threads};
-    const auto march_in = [&]<typename Solver>(const auto& grid) {
-        Solver solver{grid, march.edge, march.time_step, arguments.simd, team};
+    const auto march_in = [&](auto solver) {
         march_with<typename Kind::Times>(solver, arguments, march, published, active, outcome);
     };
     // One rank alone sends nothing either way.
     if (arguments.messages == Messages::reference && side > 1) {
-        march_in.template operator()<typename Kind::CellSolver>(CellGrid{active, side});
+        march_in(typename Kind::CellSolver{CellGrid{active, side}, march.edge, march.time_step,
+                                           arguments.simd, team});
     } else {
-        march_in.template operator()<typename Kind::Solver>(ProcessGrid::of(active, side, side));
+        march_in(typename Kind::Solver{ProcessGrid::of(active, side, side), march.edge, march.time_step,
+                                       arguments.simd, team});
     }
     return outcome;
 }
