@@ -28,7 +28,7 @@ namespace tare {
 /// Prints `program: message` to standard error.
 void complain(std::string_view program, std::string_view message);
 
-/// The text of a file that reports no size, such as those of /proc; nothing if it cannot be read.
+/// The text of a file that reports no size, as in /proc; nothing if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_text(const std::filesystem::path& path);
 
 /// `text` without the blanks and line ends around it.

@@ -22,7 +22,8 @@ struct Blas {
                  Number vector, Count vector_step, Number beta, double* target, Count target_step) = nullptr;
 };
 
-/// Those of the library that a dynamic program gets here. Throws `std::runtime_error` where there is none.
+/// The functions of the library that a dynamic program gets here. Throws `std::runtime_error` where there is
+/// none.
 [[nodiscard]] Blas load_blas();
 
 }  // namespace tare::hpl

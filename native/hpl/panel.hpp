@@ -33,7 +33,7 @@ class Panel {
     void set_pivot(int column, int row);
     /// `width` by `width`: L below the diagonal, which is 1, and U.
     [[nodiscard]] View top();
-    /// This process row's rows of L after those of `top`.
+    /// This process row's rows of L after `top`.
     [[nodiscard]] View lower();
 
     /// Begins to send it from its own process column to the others; `request` must be waited for.

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view program = "pin";
 
-/// The rank among those of this node, as Open MPI, Intel MPI, MPICH or Slurm number it.
+/// The rank among this node's, as Open MPI, Intel MPI, MPICH or Slurm number it.
 std::optional<unsigned> local_rank() {
     constexpr std::array names{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
                                "SLURM_LOCALID"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ticks of one kernel's clock are in those of another's, with hard bounds, by questions at the begin
+// What the ticks of one kernel's clock are in another's ticks, with hard bounds, by questions at the begin
 // and at the end of a run.
 #pragma once
 
@@ -22,7 +22,7 @@ struct ClockReading {
     [[nodiscard]] std::int64_t round_trip_ticks() const { return answered_ticks - asked_ticks; }
 };
 
-/// The reference clock's ticks for those of a clock. Both count at rates of their own.
+/// The reference clock's ticks for another clock's. Both count at rates of their own.
 struct ClockLine {
     /// One moment by both.
     std::int64_t own_ticks;

@@ -9,7 +9,7 @@
 
 namespace tare::profile {
 
-/// Those of one file. None where it cannot be read, was stripped of its names, or is no such file of this
+/// One file's functions. None where it cannot be read, was stripped of its names, or is no such file of this
 /// machine's word size and byte order.
 class Functions {
   public:

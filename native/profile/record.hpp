@@ -73,7 +73,7 @@ struct RankRecord {  // NOLINT(cppcoreguidelines-pro-type-member-init): a new fi
 
     Journal journal;
     std::uint64_t mark;
-    /// Of all files of a run, so that those of another are not mixed in.
+    /// Of all files of a run, so that another run's files are not mixed in.
     std::array<char, name_size> run;
     std::array<char, path_size> host;
     std::array<char, path_size> program;

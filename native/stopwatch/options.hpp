@@ -30,7 +30,7 @@ struct Options {
     std::string stdout_file = "/dev/null";
     std::string stderr_file = "/dev/null";
     std::vector<std::string> variables;  ///< NAME=VALUE, each NAME once; all that the command gets.
-    std::vector<int> processors;         ///< Empty: those of the stopwatch.
+    std::vector<int> processors;         ///< Empty: the stopwatch's own.
     std::optional<Seconds> limit;
     Seconds grace = usual_grace;
     std::optional<std::uint64_t> file_limit_byte;

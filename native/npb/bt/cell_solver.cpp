@@ -38,12 +38,8 @@ CellSolver::CellSolver(const flow::CellGrid& grid, int edge, double time_step, S
       cells_{grid, edge, simd, team},
       along_x_{sweep(grid, edge, Axis::x, functions_.lanes, team)},
       along_y_{sweep(grid, edge, Axis::y, functions_.lanes, team)},
-      along_z_{sweep(grid, edge, Axis::z, functions_.lanes, team)} {
-    const std::size_t room =
-        std::max({along_x_.room_numbers(), along_y_.room_numbers(), along_z_.room_numbers()});
-    for (int cell = 0; cell < grid.side(); ++cell) {
-        rooms_.emplace_back(room);
-    }
+      along_z_{sweep(grid, edge, Axis::z, functions_.lanes, team)},
+      rooms_{flow::rooms(grid, {&along_x_, &along_y_, &along_z_})} {
     for (int thread = 0; thread < team.threads(); ++thread) {
         scratch_.emplace_back(x_scratch(edge));
     }
@@ -51,7 +47,7 @@ CellSolver::CellSolver(const flow::CellGrid& grid, int edge, double time_step, S
 }
 
 void CellSolver::step(Times& times) {
-    times.time(Part::borders, [&] { cells_.exchange_faces(); });
+    times.time(Part::borders, [&] { cells_.exchange(); });
     times.time(Part::right_hand_side, [&] { cells_.set_right_hand_side(time_step_); });
     times.time(Part::x, [&] { sweep_x(); });
     times.time(Part::y, [&] { sweep_y(); });

@@ -5,8 +5,8 @@
 
 #include "npb/bt/lines.hpp"
 #include "npb/bt/solver.hpp"
-#include "npb/flow/cell_fields.hpp"
 #include "npb/flow/cell_sweep.hpp"
+#include "npb/flow/fields.hpp"
 
 namespace tare::npb::bt {
 
@@ -33,7 +33,7 @@ class CellSolver {
 
     double time_step_;
     Functions functions_;
-    flow::CellFields cells_;
+    flow::Fields cells_;
     flow::CellSweep along_x_;
     flow::CellSweep along_y_;
     flow::CellSweep along_z_;

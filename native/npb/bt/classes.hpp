@@ -4,21 +4,11 @@
 #include <array>
 
 #include "npb/common/arguments.hpp"
-#include "npb/flow/field.hpp"
 #include "npb/flow/march.hpp"
 
 namespace tare::npb::bt {
 
-struct Class {
-    ProblemClass name = ProblemClass::s;
-    flow::March march{};
-    /// After the last step; of the right-hand side without its factor `time_step` (RNR-94-007 section 3.5,
-    /// NPB 3).
-    flow::Point residual_norms{};
-    flow::Point error_norms{};
-};
-
-constexpr std::array<Class, 6> classes{{
+constexpr std::array<flow::Class, 6> classes{{
     {ProblemClass::s,
      {12, 60, 0.010},
      {1.7034283709541311e-01, 1.2975252070034097e-02, 3.2527926989486055e-02, 2.6436421275166801e-02,

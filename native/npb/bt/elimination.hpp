@@ -46,7 +46,7 @@ namespace tare::npb::bt::TARE_NPB_SIMD {
     }
 }
 
-/// What elimination keeps of a place: its own unknowns = right - next * (those of the place after it).
+/// What elimination keeps of a place: its own unknowns = right - next * (the next place's unknowns).
 /// `values` are kept * lanes doubles: the rows of `next`, then `right`.
 struct Kept {
     double* values;
@@ -91,7 +91,7 @@ template <int normal>
     }
 }
 
-/// Solves a place's equation for its own unknowns. `before`: how those of the place after it enter.
+/// Solves a place's equation for its own unknowns. `before`: how the next place's enter.
 [[gnu::always_inline]] inline void keep(Matrix& block, const Matrix& before, Vector (&right)[size],
                                         const Kept& kept) {
     factorise(block);

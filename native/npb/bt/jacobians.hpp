@@ -4,7 +4,7 @@
 #include "npb/flow/lanes.hpp"
 #include "npb/flow/physics.hpp"
 
-// Vectors need plain arrays, and are set element by element; the numbers are those of derivatives.
+// Vectors need plain arrays, and are set element by element; the numbers come from derivatives.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,cppcoreguidelines-pro-type-member-init,*-magic-numbers)
 // NOLINTBEGIN(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
 namespace tare::npb::bt::TARE_NPB_SIMD {

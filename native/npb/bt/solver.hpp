@@ -10,8 +10,8 @@
 #include "npb/common/timing.hpp"
 #include "npb/flow/exact.hpp"
 #include "npb/flow/field.hpp"
+#include "npb/flow/fields.hpp"
 #include "npb/flow/process_grid.hpp"
-#include "npb/flow/right_hand_side.hpp"
 #include "npb/flow/sweep.hpp"
 
 namespace tare::npb::bt {
@@ -48,14 +48,14 @@ class Solver {
     Solver(const flow::ProcessGrid& grid, int edge, double time_step, Simd simd, Team& team);
 
     /// Back to the initial field, or to another that `set` makes.
-    void start(void (*set)(flow::Field& field, Team& team) = flow::set_initial);
+    void start(void (*set)(flow::Field& field, Team& team) = flow::set_initial) { fields_.start(set); }
     void step(Times& times);
 
     /// Norms over all ranks of the field as it is.
-    [[nodiscard]] flow::Point residual_norms();
-    [[nodiscard]] flow::Point error_norms() const;
+    [[nodiscard]] flow::Point residual_norms() { return fields_.residual_norms(); }
+    [[nodiscard]] flow::Point error_norms() const { return fields_.error_norms(); }
 
-    [[nodiscard]] const flow::Field& field() const { return u_; }
+    [[nodiscard]] const flow::Field& field() const { return fields_.u(); }
 
   private:
     void sweep_planes(Times& times);
@@ -63,16 +63,11 @@ class Solver {
 
     void prepare_plane(const flow::RowInHand& plane, const Share<int>& groups, Times& times);
     [[nodiscard]] double* scratch_x(int thread);
+    [[nodiscard]] const flow::Block& block() const { return fields_.block(); }
 
-    Team* team_;
-    flow::ProcessGrid grid_;
-    flow::Block block_;
     double time_step_;
-    flow::Functions flow_;
     Functions functions_;
-    flow::Field forcing_;
-    flow::Field u_;
-    flow::Field right_;
+    flow::Fields fields_;
     flow::Sweep along_y_;
     flow::Sweep along_z_;
     /// Of each thread.

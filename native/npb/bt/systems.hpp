@@ -71,7 +71,7 @@ static Kept eliminate(const Bundle& bundle, const Factors& factors, Kept before)
     return before;
 }
 
-/// The unknowns of a place, from those of the place after it, which they replace.
+/// The unknowns of a place, from the next place's, which they replace.
 [[gnu::always_inline]] inline void substitute_place(const Kept& here, Vector (&point)[size]) {
     Vector found[size];
 #pragma GCC unroll 5

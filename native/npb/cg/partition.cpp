@@ -71,7 +71,8 @@ GridShare reference_share_of(int order, int ranks, int rank) {
     }
     const int doublings = std::countr_zero(static_cast<unsigned>(ranks));
     const int rows = 1 << (doublings / 2);
-    // A row's rows are as many as one or two columns' pieces: those of as many neighbours stand in its place.
+    // A row's rows are as many as one or two columns' pieces: the pieces of as many neighbours stand in its
+    // place.
     const int pieces = doublings % 2 == 0 ? 1 : 2;
     const int columns = std::max(1, rows * pieces);  // the analyzer does not see that it is not 0
     const int row = rank / columns;

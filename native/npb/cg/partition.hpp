@@ -25,7 +25,7 @@ struct GridShare {
     std::vector<Share<int>> column_pieces;
 
     /// For the reference's messages: of the rows, those whose sums this rank has in the end; and the rank
-    /// that needs them, and has those of this rank's own piece.
+    /// that needs them, and has the sums of this rank's own piece.
     Share<int> summed{};
     int transposed_rank = 0;
     /// The grid row has other ranks, whose part of the product is missing in this rank's.
@@ -37,8 +37,8 @@ struct GridShare {
         const int first = row_pieces.front().first;
         return {.first = first, .count = row_pieces.back().end() - first};
     }
-    /// Where each of `column_pieces` lies in the gathered vector: the own piece at the front, those of the
-    /// next grid rows behind it, around to the previous one.
+    /// Where each of `column_pieces` lies in the gathered vector: the own piece at the front, the next grid
+    /// rows' behind it, around to the previous one.
     [[nodiscard]] std::vector<int> gathered_starts() const;
     /// The length of the gathered vector.
     [[nodiscard]] int gathered_count() const;

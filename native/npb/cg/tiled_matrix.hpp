@@ -46,7 +46,7 @@ class RowBlock {
         const std::size_t index = row * tiles_ + tile;
         return std::span{entries_}.subspan(starts_[index], starts_[index + 1] - starts_[index]);
     }
-    /// The tile's rows that have entries, the longest first, so that those of a chunk are about equally long.
+    /// The tile's rows that have entries, the longest first, so that a chunk's rows are about equally long.
     [[nodiscard]] std::vector<Chunk> chunks(std::size_t tile) const;
 
   private:
@@ -85,7 +85,7 @@ class TileWriter {
 };
 
 /// One rank's part of the matrix, every entry in memory, in the order in which the hot loop reads it: first
-/// the columns of the rank's own piece, then those of the other pieces that it gathers; in both the rows
+/// the columns of the rank's own piece, then of the other pieces that it gathers; in both the rows
 /// row block by row block, in each row block the columns tile by tile.
 class TiledMatrix {
   public:

@@ -38,7 +38,7 @@ constexpr std::array<Class, 6> classes{{
 [[nodiscard]] const Class& class_of(ProblemClass name);
 
 /// The last step's estimate against the published one, and early steps' against independently computed ones.
-/// `estimates` are those of all outer steps.
+/// `estimates` has one of each outer step.
 [[nodiscard]] std::vector<Check> checks(const Arguments& arguments, std::span<const Estimate> estimates);
 
 }  // namespace tare::npb::cg

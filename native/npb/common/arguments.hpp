@@ -42,7 +42,7 @@ struct Arguments {
     int threads = 1;
     Messages messages = Messages::own;
     bool json = false;
-    /// The problem's own values that replace those of the class, such as {"iterations", 3}.
+    /// The problem's own values in place of the class's, such as {"iterations", 3}.
     std::map<std::string, double, std::less<>> settings;
 
     /// A replaced value, or that of the class. Throws `WrongUse` for a whole number that is not whole.

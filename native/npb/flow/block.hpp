@@ -5,6 +5,8 @@
 
 namespace tare::npb::flow {
 
+enum class Axis { x, y, z };
+
 /// A rank's part of one axis: the places first .. first + count - 1 of 0 .. edge - 1. Everywhere else places
 /// are counted from the part's own first one.
 struct Extent {

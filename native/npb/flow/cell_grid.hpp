@@ -8,12 +8,11 @@
 
 namespace tare::npb::flow {
 
-enum class Axis { x, y, z };
 inline constexpr std::array axes{Axis::x, Axis::y, Axis::z};
 
 /// Multi-partition (NAS-95-020): the cube is cut into side^3 cells for side^2 ranks, of which each has one
 /// cell in every slab of every axis. A sweep goes from slab to slab along its axis, and all ranks have work
-/// in each. Behind all cells of a rank lie those of the same other rank, in each of the six directions.
+/// in each. Behind all cells of a rank lie the cells of one other rank, in each of the six directions.
 class CellGrid {
   public:
     /// `world` has side * side ranks.

@@ -131,4 +131,16 @@ void CellSweep::send(const Section& section, Way& way) {
               grid_.world().communicator, &way.sending);
 }  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): `receive` waits, in the next stage
 
+std::vector<Buffer<double>> rooms(const CellGrid& grid, std::initializer_list<const CellSweep*> sweeps) {
+    std::size_t numbers = 0;
+    for (const CellSweep* sweep : sweeps) {
+        numbers = std::max(numbers, sweep->room_numbers());
+    }
+    std::vector<Buffer<double>> rooms;
+    for (int cell = 0; cell < grid.side(); ++cell) {
+        rooms.emplace_back(numbers);
+    }
+    return rooms;
+}
+
 }  // namespace tare::npb::flow

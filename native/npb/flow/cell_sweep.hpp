@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -15,8 +16,8 @@
 
 namespace tare::npb::flow {
 
-/// The lines of a cell inside the boundary: in rows, in which they lie side by side. Those along x are in
-/// rows of y, for each z; those along y in rows of x, for each z; those along z in rows of x, for each y.
+/// The lines of a cell inside the boundary: in rows, in which they lie side by side: along x in rows of y,
+/// for each z; along y in rows of x, for each z; along z in rows of x, for each y.
 struct Section {
     Share<int> rows;
     /// The lines of a row.
@@ -153,5 +154,9 @@ class CellSweep {
     Way onward_;
     Way back_;
 };
+
+/// Room for each cell of a rank, enough for any of the sweeps.
+[[nodiscard]] std::vector<Buffer<double>> rooms(const CellGrid& grid,
+                                                std::initializer_list<const CellSweep*> sweeps);
 
 }  // namespace tare::npb::flow

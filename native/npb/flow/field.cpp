@@ -7,15 +7,11 @@ namespace tare::npb::flow {
 
 namespace {
 
-constexpr std::ptrdiff_t whole_rows(std::ptrdiff_t places) {
-    return (places + row_alignment - 1) / row_alignment * row_alignment;
-}
-
 /// Doubles of a row: room for ghosts beside it, which lie among what vectors run over, or, where they hold
 /// neighbours' values, before and behind it.
 constexpr std::ptrdiff_t room_of_row(const Block& block) {
-    const std::ptrdiff_t row = block.is_split_x() ? whole_rows(block.x.count) : block.x.count;
-    return whole_rows(row + std::ptrdiff_t{2} * ghost_layers);
+    const int row = block.is_split_x() ? whole_vectors(block.x.count) : block.x.count;
+    return whole_vectors(row + 2 * ghost_layers);
 }
 
 }  // namespace

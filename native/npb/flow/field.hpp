@@ -10,6 +10,11 @@
 
 namespace tare::npb::flow {
 
+/// Places of a row rounded up to what rows are stored in.
+[[nodiscard]] constexpr int whole_vectors(int places) {
+    return (places + row_alignment - 1) / row_alignment * row_alignment;
+}
+
 /// The components of one point.
 using Point = std::array<double, components>;
 

@@ -28,6 +28,14 @@ March march_of(const Arguments& arguments, const March& of_class, const Edges& e
     return march;
 }
 
+std::vector<Check> checks(const Arguments& arguments, const Class& published, const Point& residual,
+                          const Point& error) {
+    std::vector<Check> checks;
+    add_norms(checks, arguments, "residual", residual, published.residual);
+    add_norms(checks, arguments, "error", error, published.error);
+    return checks;
+}
+
 void add_check(std::vector<Check>& checks, const Arguments& arguments, std::string_view name, double computed,
                double published) {
     checks.push_back({.name = std::string{name},

@@ -37,6 +37,21 @@ constexpr std::array<std::string_view, 3> march_settings{"edge", "steps", "time_
 /// The march of the class, or what is set instead. Throws `WrongUse` where that is no march.
 [[nodiscard]] March march_of(const Arguments& arguments, const March& of_class, const Edges& edges);
 
+/// A class of BT or SP.
+struct Class {
+    ProblemClass name = ProblemClass::s;
+    March march{};
+    /// What the last step must leave, per component: the norms of the residual (of the right-hand side
+    /// without its factor `time_step`) and of the difference from the exact solution (RNR-94-007 section 3.5,
+    /// NPB 3).
+    Point residual{};
+    Point error{};
+};
+
+/// The norms after the last step against the published ones.
+[[nodiscard]] std::vector<Check> checks(const Arguments& arguments, const Class& published,
+                                        const Point& residual, const Point& error);
+
 /// Adds a value that the march must end with.
 void add_check(std::vector<Check>& checks, const Arguments& arguments, std::string_view name, double computed,
                double published);

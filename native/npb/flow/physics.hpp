@@ -31,7 +31,7 @@ constexpr double fourth_dissipation = 0.25;
 /// Of momentum along the direction itself; momentum across it has 1.
 constexpr double normal_viscosity = 4.0 / 3.0;
 
-// Usable in hot sources, and the numbers are those of the stencil.
+// Usable in hot sources, and the numbers are the stencil's.
 // NOLINTBEGIN(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays,*-magic-numbers)
 
 /// Weights of the values at -2, -1, 0, 1, 2 places from a point.

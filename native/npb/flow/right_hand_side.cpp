@@ -8,8 +8,8 @@
 #include "npb/flow/lanes.hpp"
 #include "npb/flow/physics.hpp"
 
-// Vectors need plain pointers and arrays, which are set before they are read; numbers are those of the
-// formulas.
+// Vectors need plain pointers and arrays, which are set before they are read; numbers are the
+// formulas'.
 // NOLINTBEGIN(cppcoreguidelines-pro-bounds-*,cppcoreguidelines-pro-type-member-init,*-avoid-c-arrays)
 // NOLINTBEGIN(*-magic-numbers)
 namespace tare::npb::flow::TARE_NPB_SIMD {

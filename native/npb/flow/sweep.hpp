@@ -10,6 +10,9 @@
 #include "npb/common/buffer.hpp"
 #include "npb/common/share.hpp"
 #include "npb/common/team.hpp"
+#include "npb/flow/block.hpp"
+#include "npb/flow/field.hpp"
+#include "npb/flow/groups.hpp"
 #include "npb/flow/process_grid.hpp"
 #include "npb/flow/relay.hpp"
 
@@ -73,10 +76,33 @@ class Sweep {
           room_{is_split_ ? static_cast<std::size_t>(relay_.slots()) * kept_of_piece()
                           : static_cast<std::size_t>(team.threads()) * numbers_of_thread()} {}
 
+    /// Along the y or z axis of a block, in rows of the other one; rows of a y sweep are prepared in groups.
+    [[nodiscard]] static Sweep along(Axis axis, const ProcessGrid& grid, const Block& block, int lanes,
+                                     int worth_places, const LineNumbers& numbers, Team& team) {
+        constexpr int tag_y = 100;
+        constexpr int tag_z = 102;
+        const bool is_y = axis == Axis::y;
+        const Extent& places = is_y ? block.y : block.z;
+        const Extent& rows = is_y ? block.z : block.y;
+        return {is_y ? grid.y : grid.z,
+                grid.world.communicator,
+                is_y ? tag_y : tag_z,
+                {.row_begin = rows.begin(),
+                 .row_end = rows.end(),
+                 .groups = is_y ? groups_of(block.y) : 0,
+                 .vectors = whole_vectors(block.x.count) / lanes,
+                 .lanes = lanes,
+                 .places = places.count,
+                 .axis_places = places.edge,
+                 .worth_places = worth_places},
+                numbers,
+                team};
+    }
+
     /// At most so many rows are prepared before their `forward`.
     [[nodiscard]] int rows_together() const { return is_split_ ? rows_ : team_->threads(); }
 
-    /// `prepare(row, groups)`, for some groups of a `RowInHand`; those of the whole row come before its first
+    /// `prepare(row, groups)`, for some groups of a `RowInHand`; all groups of a row come before its first
     /// `forward`. `forward(row, x, state, room)` and `backward`, the same: the vector of lines from x on,
     /// what the neighbour handed on (zeros at the boundary) and is to be handed on, and what is kept, which
     /// `backward` finds again. All of them in any thread.

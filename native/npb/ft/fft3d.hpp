@@ -65,7 +65,7 @@ class Fft3d {
     void end_forward(int thread, int tile);
     void begin_inverse(int thread, int tile);
     void end_inverse(int thread, int tile);
-    /// Of the blocks in an xy tile, those of a part (see `Cut::parts`).
+    /// A part's blocks in an xy tile (see `Cut::parts`).
     [[nodiscard]] Share<int> blocks_of(int part) const {
         return share_of(decomposition_.tile_blocks().count, decomposition_.cut.parts(), part);
     }

@@ -37,7 +37,7 @@ struct PartialTests {
 /// run knows count there.
 [[nodiscard]] std::int64_t passed(const Class& problem, int iteration, const Found& found);
 
-/// Of the keys that the iterations change, those of this share that hold the specified value after the last.
+/// How many of the keys that the iterations change, in this share, hold the specified value after the last.
 [[nodiscard]] std::int64_t changed(const Sizes& sizes, const KeyShare& share,
                                    std::span<const std::uint32_t> keys);
 

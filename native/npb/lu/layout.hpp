@@ -175,7 +175,7 @@ class Field {
                static_cast<std::size_t>(layout_.pitch());
     }
 
-    /// Of the block's points and those of its layers, such that lie in the cube.
+    /// Of the points of the block and its layers, such as lie in the cube.
     [[nodiscard]] Share<int> in_cube(const Extent& extent) const;
     void set_plane(Point (*value)(double x, double y, double z), int z);
 

@@ -164,8 +164,8 @@ class SurfaceByCells {
                             [&](int y, int x, int z) { return pressure(x, y, z); });
     }
 
-    /// Those of two faces that the block has points of; `of_point` is called with the points along and across
-    /// the face, and z.
+    /// The sum over both faces, as far as the block has points of them; `of_point` is called with the points
+    /// along and across the face, and z.
     template <typename OfPoint>
     [[nodiscard]] double faces_across(const Extent& across, const Side& range, const Extent& along,
                                       const Side& side, const OfPoint& of_point) const {
@@ -185,7 +185,7 @@ class SurfaceByCells {
         return sum;
     }
 
-    /// Sends the first pressures to the block before, and takes those of the block after.
+    /// Sends the first pressures to the block before, and takes the block after's.
     void take_from_next(const Extent& extent, const Ends& ends) const {
         std::vector<double> sent;
         std::ranges::transform(ends, std::back_inserter(sent), [](const End& end) { return *end.first; });

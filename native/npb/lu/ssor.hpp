@@ -34,7 +34,7 @@ class Pencil {
 
     /// Before the first of planes upwards.
     void begin(const Field& field);
-    /// The residual of plane z, after those of the planes below.
+    /// The residual of plane z, after the planes below.
     void residual(const Field& field, int z, const ResidualFactors& factors, GroupField& forcing,
                   GroupField& result);
 
@@ -48,7 +48,7 @@ class Pencil {
     [[nodiscard]] std::size_t plane_numbers() const {
         return static_cast<std::size_t>(mesh_.pitch) * quantities;
     }
-    /// Derived quantities of plane z, until those of z + 3 take their room.
+    /// Derived quantities of plane z, until plane z + 3's take their room.
     [[nodiscard]] double* derived(int z);
     void derive(const Field& field, int z) { functions_.derive(mesh_, field.plane(z), derived(z)); }
 
@@ -101,7 +101,7 @@ class Ssor {
   private:
     [[nodiscard]] bool is_alone() const { return team_.threads() == 1; }
     [[nodiscard]] Pencil& pencil(int thread) { return pencils_[static_cast<std::size_t>(thread)]; }
-    /// The phases are those of thread 0.
+    /// The phases are thread 0's.
     template <typename Function>
     void time(int thread, Work work, const Function& function);
     /// `scale` times the residual of all planes.

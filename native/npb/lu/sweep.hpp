@@ -46,7 +46,7 @@ namespace sweep {
 /// The longest diagonal that there is room for; class E has 1018.
 constexpr int longest_diagonal = 1024;
 
-/// What the points of a diagonal pass on to those of the next: to the x neighbours and to the y neighbours.
+/// What the points of a diagonal pass on to the next diagonal's: to the x neighbours and to the y neighbours.
 /// The front and the end are where a block's neighbours would be: zero.
 struct Wave {
     static constexpr std::ptrdiff_t front = group;

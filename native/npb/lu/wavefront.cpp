@@ -52,7 +52,7 @@ std::vector<std::size_t> edge_offsets(int across, int along, const Offset& offse
     return offsets;
 }
 
-/// A plane's message among those of all.
+/// A plane's message among all planes'.
 double* message(std::vector<double>& all, std::size_t numbers, int stage) {
     return &all[static_cast<std::size_t>(stage) * numbers];
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
@@ -49,7 +50,7 @@ class FirstTen {
         }
     }
 
-    /// Those of all ranks.
+    /// Of all ranks.
     void merge(const World& active) {
         constexpr int size = 2 * charges_of_a_sign;
         std::vector<Draw> all(charges_of_a_sign * static_cast<std::size_t>(active.ranks));
@@ -119,66 +120,46 @@ Extremes own_extremes(std::uint64_t places, const World& active, Team& team) {
     return found;
 }
 
-/// A point of the grid, from 0 on along each axis.
-struct Point {
-    int z;
-    int y;
-    int x;
-};
-
-Point point_of(const Draw& draw, int edge) {
-    const auto length = static_cast<std::uint64_t>(edge);
-    const auto shifted = [&](std::uint64_t place) { return static_cast<int>((place + shift) % length); };
-    return {.z = shifted(draw.place / length / length),
-            .y = shifted(draw.place / length % length),
-            .x = shifted(draw.place % length)};
-}
-
-/// Calls `put(point, charge)` for each charge of the grid.
-template <typename Put>
-void each_charge(const Extremes& extremes, int edge, const Put& put) {
-    for (const Draw& draw : extremes.largest.draws()) {
-        put(point_of(draw, edge), 1.0);
-    }
-    for (const Draw& draw : extremes.smallest.draws()) {
-        put(point_of(draw, edge), -1.0);
+void merge(Extremes& extremes, Messages messages, const World& active) {
+    if (messages == Messages::reference) {
+        extremes.largest.merge_in_turn(active, MPI_MAX);
+        extremes.smallest.merge_in_turn(active, MPI_MIN);
+    } else {
+        extremes.largest.merge(active);
+        extremes.smallest.merge(active);
     }
 }
 
-std::uint64_t points_of(int edge) {
-    const auto length = static_cast<std::uint64_t>(edge);
-    return length * length * length;
+/// Writes the charge if its place is in the field's block.
+void place(Field& field, const Draw& draw, double charge) {
+    const Block& block = field.block();
+    const auto edge = static_cast<std::uint64_t>(block.edge);
+    std::array<int, axes.size()> own{};
+    std::uint64_t left = draw.place;
+    for (const Axis axis : axes) {
+        const auto point = static_cast<int>((left + shift) % edge);
+        if (!block.points(axis).has(point)) {
+            return;
+        }
+        own.at(axis) = point - block.points(axis).first;
+        left /= edge;
+    }
+    *std::next(field.grid().row(own[z_axis], own[y_axis]), own[x_axis]) = charge;
 }
 
 }  // namespace
 
-void place_charges(Field& right_side, const Share<int>& planes, const World& active, Team& team) {
-    const Grid grid = right_side.grid();
-    Extremes extremes = own_extremes(points_of(grid.edge), active, team);
-    extremes.largest.merge(active);
-    extremes.smallest.merge(active);
+void place_charges(Field& right_side, Messages messages, const World& active, Team& team) {
+    const auto edge = static_cast<std::uint64_t>(right_side.block().edge);
+    Extremes extremes = own_extremes(edge * edge * edge, active, team);
+    merge(extremes, messages, active);
     right_side.set_zero(team);
-    each_charge(extremes, grid.edge, [&](const Point& point, double charge) {
-        if (planes.has(point.z)) {
-            *(grid.row(point.z - planes.first, point.y) + point.x) = charge;
-        }
-    });
-}
-
-void place_charges(BlockField& right_side, const World& active, Team& team) {
-    const Block& block = right_side.block();
-    const Share<int>& x = block.span(x_axis).points;
-    const Share<int>& y = block.span(y_axis).points;
-    const Share<int>& z = block.span(z_axis).points;
-    Extremes extremes = own_extremes(points_of(block.edge()), active, team);
-    extremes.largest.merge_in_turn(active, MPI_MAX);
-    extremes.smallest.merge_in_turn(active, MPI_MIN);
-    right_side.set_zero(team);
-    each_charge(extremes, block.edge(), [&](const Point& point, double charge) {
-        if (z.has(point.z) && y.has(point.y) && x.has(point.x)) {
-            *(right_side.row(point.z - z.first, point.y - y.first) + (point.x - x.first)) = charge;
-        }
-    });
+    for (const Draw& draw : extremes.largest.draws()) {
+        place(right_side, draw, 1.0);
+    }
+    for (const Draw& draw : extremes.smallest.draws()) {
+        place(right_side, draw, -1.0);
+    }
 }
 
 }  // namespace tare::npb::mg

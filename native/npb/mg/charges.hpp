@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "npb/common/share.hpp"
+#include "npb/common/arguments.hpp"
 #include "npb/common/team.hpp"
 #include "npb/common/world.hpp"
-#include "npb/mg/block_field.hpp"
 #include "npb/mg/field.hpp"
-#include "npb/mg/layout.hpp"
 
 namespace tare::npb::mg {
 
-/// Writes the right side v into this rank's `planes`: +1 at the ten places of the grid where NPB's sequence
-/// of random numbers is largest, -1 at the ten where it is smallest, else 0 (NAS-95-020, section 2.4).
-void place_charges(Field& right_side, const Share<int>& planes, const World& active, Team& team);
-
-/// The same for a block, with the reference's messages.
-void place_charges(BlockField& right_side, const World& active, Team& team);
+/// Writes the right side v into this rank's points: +1 at the ten places of the grid where NPB's sequence of
+/// random numbers is largest, -1 at the ten where it is smallest, else 0 (NAS-95-020, section 2.4).
+void place_charges(Field& right_side, Messages messages, const World& active, Team& team);
 
 }  // namespace tare::npb::mg

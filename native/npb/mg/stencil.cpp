@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 27-point operators of MG, several rows at a time: sums that neighbouring rows share are made once, and
-// what neighbours in x share is moved along in registers.
+// MG's residual and smoother, both a 27-point operator, and norms. On periodic rows several at a time: sums
+// that neighbouring rows share are made once, and what neighbours in x share is moved along in registers. On
+// a block's row what neighbours in x share is summed once, for a piece of the row at a time.
 #include <cstddef>
 
-#include "npb/mg/block_rows.hpp"
-#include "npb/mg/transfer.hpp"
-#include "npb/mg/vectors.hpp"
+#include "npb/mg/operators.hpp"
+#include "npb/mg/vector.hpp"
 
 namespace tare::npb::mg::TARE_NPB_SIMD {
 
 namespace {
+
+/// The weight of an operator that is 0.
+enum class Lacks { faces, corners };
 
 /// Rows that are worked out side by side: more need fewer sums, but read from more places at a time than
 /// processors foresee.
@@ -143,6 +146,59 @@ void add_to_row(const StencilRow& row, const Weights& weights) {
     add_block<lacks, 1>(Scattered{row}, weights, row.length);
 }
 
+/// Points whose sums stay in the first cache.
+constexpr int piece = 256;
+
+/// The points around one in its plane of constant x, by their distance.
+struct Sums {
+    double faces[piece + 2];
+    double diagonals[piece + 2];
+};
+
+/// Of the points from `first` - 1 on, so many.
+[[gnu::always_inline]] inline void sum_around(const NineRows& rows, int first, int count, Sums& sums) {
+    for (int at = 0; at < count; ++at) {
+        const int place = first - 1 + at;
+        const double faces =
+            (rows.row[1][place] + rows.row[7][place]) + (rows.row[3][place] + rows.row[5][place]);
+        const double diagonals =
+            (rows.row[0][place] + rows.row[2][place]) + (rows.row[6][place] + rows.row[8][place]);
+        sums.faces[at] = faces;
+        sums.diagonals[at] = diagonals;
+    }
+}
+
+template <Lacks lacks>
+[[gnu::always_inline]] inline void add_piece(const StencilRow& row, const Weights& weights, int first,
+                                             int count) {
+    Sums sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+    sum_around(row.around, first, count + 2, sums);
+    const double* const centre = row.around.row[4] + first;
+    const double* const base = row.base + first;
+    double* const result = row.result + first;
+    for (int at = 0; at < count; ++at) {
+        const double beside = centre[at - 1] + centre[at + 1];
+        const double faces_beside = sums.faces[at] + sums.faces[at + 2];
+        const double own = base[at] + weights.centre * centre[at];
+        if constexpr (lacks == Lacks::faces) {
+            const double corners = sums.diagonals[at] + sums.diagonals[at + 2];
+            result[at] =
+                own + weights.edge * (sums.diagonals[at + 1] + faces_beside) + weights.corner * corners;
+        } else {
+            result[at] = own + weights.face * (beside + sums.faces[at + 1]) +
+                         weights.edge * (sums.diagonals[at + 1] + faces_beside);
+        }
+    }
+}
+
+template <Lacks lacks>
+void add_to_block_row(const StencilRow& row, const Weights& weights) {
+    for (int first = 0; first < row.length; first += piece) {
+        const int left = row.length - first;
+        add_piece<lacks>(row, weights, first, left < piece ? left : piece);
+    }
+}
+
 double sum_of_squares(const double* row, int length) {
     double sum = 0;
     for (int place = 0; place < length; ++place) {
@@ -151,17 +207,26 @@ double sum_of_squares(const double* row, int length) {
     return sum;
 }
 
+double largest(const double* row, int length) {
+    double most = 0;
+    for (int place = 0; place < length; ++place) {
+        const double here = row[place] < 0 ? -row[place] : row[place];
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
 }  // namespace
 
 Functions functions() {
-    return {
-        .add_without_faces = {.to_rows = add_to_rows<Lacks::faces>, .to_row = add_to_row<Lacks::faces>},
-        .add_without_corners = {.to_rows = add_to_rows<Lacks::corners>, .to_row = add_to_row<Lacks::corners>},
-        .prolong = prolong,
-        .add_prolonged = add_prolonged,
-        .restrict_to = restrict_to,
-        .sum_of_squares = sum_of_squares,
-        .blocks = block_functions()};
+    return with_transfer({.periodic = {.add_without_faces = add_to_row<Lacks::faces>,
+                                       .add_without_corners = add_to_row<Lacks::corners>},
+                          .block = {.add_without_faces = add_to_block_row<Lacks::faces>,
+                                    .add_without_corners = add_to_block_row<Lacks::corners>},
+                          .add_without_faces_to_rows = add_to_rows<Lacks::faces>,
+                          .add_without_corners_to_rows = add_to_rows<Lacks::corners>,
+                          .sum_of_squares = sum_of_squares,
+                          .largest = largest});
 }
 
 }  // namespace tare::npb::mg::TARE_NPB_SIMD

@@ -54,12 +54,8 @@ CellSolver::CellSolver(const flow::CellGrid& grid, int edge, double time_step, S
       matrices_{matrices_of(grid, edge, time_step)},
       along_x_{sweep(grid, edge, Axis::x, functions_.lanes, row_numbers, 2 * functions_.lanes, team)},
       along_y_{sweep(grid, edge, Axis::y, functions_.lanes, kept_y, 0, team)},
-      along_z_{sweep(grid, edge, Axis::z, functions_.lanes, kept_z, 0, team)} {
-    const std::size_t room =
-        std::max({along_x_.room_numbers(), along_y_.room_numbers(), along_z_.room_numbers()});
-    for (int cell = 0; cell < grid.side(); ++cell) {
-        rooms_.emplace_back(room);
-    }
+      along_z_{sweep(grid, edge, Axis::z, functions_.lanes, kept_z, 0, team)},
+      rooms_{flow::rooms(grid, {&along_x_, &along_y_, &along_z_})} {
     for (int thread = 0; thread < team.threads(); ++thread) {
         links_.emplace_back(numbers_of_links(matrices_, functions_.lanes));
     }
@@ -89,10 +85,14 @@ flow::Rows CellSolver::rows(const CellRow& row, int y) const {
     return {.z = row.row, .y_begin = y, .y_end = std::min(y + functions_.lanes, end)};
 }
 
-void CellSolver::sweep_planes() {
-    cells_.set_right_hand_side(time_step_);
-    sweep_x();
-    sweep_y();
+void CellSolver::step(Times& times) {
+    times.time(Part::borders, [&] { cells_.exchange(); });
+    times.time(Part::planes, [&] {
+        cells_.set_right_hand_side(time_step_);
+        sweep_x();
+        sweep_y();
+    });
+    times.time(Part::z, [&] { sweep_z(); });
 }
 
 void CellSolver::sweep_x() {

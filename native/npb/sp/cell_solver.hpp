@@ -6,9 +6,10 @@
 #include "npb/common/buffer.hpp"
 #include "npb/common/simd.hpp"
 #include "npb/common/team.hpp"
-#include "npb/flow/cell_fields.hpp"
 #include "npb/flow/cell_sweep.hpp"
+#include "npb/flow/fields.hpp"
 #include "npb/sp/matrices.hpp"
+#include "npb/sp/solver.hpp"
 #include "npb/sp/sweeps.hpp"
 
 namespace tare::npb::sp {
@@ -23,10 +24,7 @@ class CellSolver {
     /// Back to the initial field, or to another that `set` makes.
     void start(void (*set)(flow::Field& field, Team& team) = flow::set_initial) { cells_.start(set); }
 
-    /// The three parts of a step, in this order.
-    void fetch_borders() { cells_.exchange_faces(); }
-    void sweep_planes();
-    void sweep_z();
+    void step(Times& times);
 
     /// Norms over all ranks of the field as it is.
     [[nodiscard]] flow::Point residual_norms() { return cells_.residual_norms(); }
@@ -38,6 +36,7 @@ class CellSolver {
     }
     void sweep_x();
     void sweep_y();
+    void sweep_z();
     /// What the sweep along y needs of u in the plane that a thread has in hand: from the row before the
     /// cell's first to that after its last.
     [[nodiscard]] flow::View<double> links(const flow::CellRow& row);
@@ -48,7 +47,7 @@ class CellSolver {
 
     double time_step_;
     Functions functions_;
-    flow::CellFields cells_;
+    flow::Fields cells_;
     /// Of each cell.
     std::vector<Matrices> matrices_;
     flow::CellSweep along_x_;

@@ -4,21 +4,11 @@
 #include <array>
 
 #include "npb/common/arguments.hpp"
-#include "npb/flow/field.hpp"
 #include "npb/flow/march.hpp"
 
 namespace tare::npb::sp {
 
-struct Class {
-    ProblemClass name = ProblemClass::s;
-    flow::March march{};
-    /// What the last step must leave, per component: the norms of the residual and of the difference from the
-    /// exact solution.
-    flow::Point residual{};
-    flow::Point error{};
-};
-
-constexpr std::array<Class, 6> classes{{
+constexpr std::array<flow::Class, 6> classes{{
     {ProblemClass::s,
      {12, 100, 0.015},
      {2.7470315451339479e-02, 1.0360746705285417e-02, 1.6235745065095532e-02, 1.5840557224455615e-02,

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npb/sp/matrices.hpp"
 
+#include "npb/flow/field.hpp"
+
 namespace tare::npb::sp {
 
 namespace {
-
-int whole_vectors(int places) {
-    return (places + flow::row_alignment - 1) / flow::row_alignment * flow::row_alignment;
-}
 
 std::vector<flow::FourthDifference> weights(const flow::Extent& extent, double time_step) {
     std::vector<flow::FourthDifference> found;
@@ -29,7 +27,7 @@ Matrices::Matrices(const flow::Block& block, double time_step)
     const double steps = block.x.edge - 1;
     const double diffusive = time_step * steps * steps;
     scheme_ = {.block = block,
-               .width = whole_vectors(block.x.count),
+               .width = flow::whole_vectors(block.x.count),
                .convection = time_step * steps / 2,
                .spread_xy = diffusive * flow::dissipation_x,
                .spread_z = diffusive * flow::dissipation_z,

@@ -11,7 +11,7 @@
 
 namespace tare::profile {
 
-/// MPI libraries that programs can be exchanged between. Those of MPICH's kind agreed on that in 2013.
+/// MPI libraries that programs can be exchanged between. MPICH and its kind agreed on that in 2013.
 enum class Family : std::uint8_t { open_mpi, mpich, other };
 
 template <typename Handle>

@@ -19,7 +19,7 @@ struct Notice {
     std::int32_t usable;
 };
 
-/// Items for or from each rank, those of a rank behind each other.
+/// Items for or from each rank, the items of a rank behind each other.
 template <typename Item>
 struct Parcels {
     std::vector<int> counts;
@@ -35,7 +35,7 @@ struct Parcels {
         std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
         return places;
     }
-    /// Those of each rank.
+    /// The items of each rank.
     [[nodiscard]] std::vector<std::span<const Item>> parts() const {
         std::vector<std::span<const Item>> parts;
         std::size_t place = 0;

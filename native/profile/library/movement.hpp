@@ -35,7 +35,7 @@ struct Neighbours {
     int out;
 };
 
-/// How many ranks can be sent to: those of the other side, if the communicator has two.
+/// How many ranks can be sent to: the other side's, if the communicator has two.
 [[nodiscard]] int ranks(MPI_Comm communicator);
 /// How many there are on this process's side.
 [[nodiscard]] int members(MPI_Comm communicator);

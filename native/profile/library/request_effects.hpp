@@ -195,7 +195,7 @@ class CompletesAny {
     SeenStatus status_;
 };
 
-/// Those of several that have ended.
+/// Several requests of which some have ended.
 class CompletesSome {
   public:
     CompletesSome(int count, const MPI_Request* requests, const int* completed, const int* indices,

@@ -56,7 +56,7 @@ struct Tracked {
     [[nodiscard]] bool of_file() const { return kind == Kind::read || kind == Kind::write; }
 };
 
-/// Which requests may be known of, in one line of the cache: the ends of all others, such as those of sends,
+/// Which requests may be known of, in one line of the cache: the ends of all others, such as sends,
 /// need not be written down. MPI hands out the same places again and again, each for one kind of request.
 class Expected {
   public:

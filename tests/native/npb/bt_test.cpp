@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "flow_textbook.hpp"
+#include "npb/bt/classes.hpp"
 #include "npb/bt/lines.hpp"
 #include "npb/bt/problem.hpp"
 #include "npb/bt/solver.hpp"
-#include "npb/bt/verify.hpp"
 #include "npb/common/buffer.hpp"
 #include "npb/common/random.hpp"
 #include "npb/flow/exact.hpp"
 #include "npb/flow/field.hpp"
+#include "npb/flow/march.hpp"
 
 using tare::npb::Arguments;
 using tare::npb::Buffer;
@@ -202,7 +203,7 @@ TEST_CASE("the exact solution has no residual with its forcing, and steps leave 
 }
 
 TEST_CASE("class S is right with all vectors, and wrong after one step more") {
-    const auto& of_class = tare::npb::bt::class_of(ProblemClass::s);
+    const tare::npb::flow::Class& of_class = tare::npb::bt::classes.front();
     for (const Simd simd : runnable()) {
         tare::npb::Team team{1};
         tare::npb::bt::Solver solver{tare::npb::flow::ProcessGrid::of(alone, 1, 1), of_class.march.edge,
@@ -214,7 +215,7 @@ TEST_CASE("class S is right with all vectors, and wrong after one step more") {
         const auto verdict = [&] {
             const Point error = solver.error_norms();
             return tare::npb::verdict(
-                tare::npb::bt::checks(Arguments{}, {.residual = solver.residual_norms(), .error = error}));
+                tare::npb::flow::checks(Arguments{}, of_class, solver.residual_norms(), error));
         };
         CHECK(verdict() == tare::npb::Verification::successful);
         solver.step(times);
@@ -225,7 +226,8 @@ TEST_CASE("class S is right with all vectors, and wrong after one step more") {
 TEST_CASE("a problem of the user's own has no published answer") {
     Arguments arguments;
     arguments.settings["steps"] = 3;
-    CHECK(tare::npb::verdict(tare::npb::bt::checks(arguments, {})) == tare::npb::Verification::not_performed);
+    CHECK(tare::npb::verdict(tare::npb::flow::checks(arguments, {}, {}, {})) ==
+          tare::npb::Verification::not_performed);
 }
 
 TEST_CASE("the count of operations of a run is NPB's, of the whole grid and each step") {

@@ -46,9 +46,8 @@ void step(bt::Solver& solver) {
 }
 
 void step(sp::Solver& solver) {
-    solver.fetch_borders();
-    solver.sweep_planes();
-    solver.sweep_z();
+    sp::Times times;
+    solver.step(times);
 }
 
 /// The field after some steps of BT or SP.

@@ -12,14 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "npb/common/arguments.hpp"
 #include "npb/common/random.hpp"
 #include "npb/common/simd.hpp"
 #include "npb/common/team.hpp"
 #include "npb/mg/charges.hpp"
-#include "npb/mg/classes.hpp"
 #include "npb/mg/field.hpp"
 #include "npb/mg/layout.hpp"
 #include "npb/mg/multigrid.hpp"
+#include "npb/mg/operators.hpp"
 #include "npb/mg/sweep.hpp"
 #include "npb/mg/tiles.hpp"
 
@@ -117,7 +118,7 @@ Cube restricted(const Cube& fine) {
 }
 
 void fill(Field& field, const Cube& cube) {
-    for (int z = -field.depth().below; z < field.planes() + field.depth().above; ++z) {
+    for (int z = -field.halo().below; z < field.planes() + field.halo().above; ++z) {
         for (int y = 0; y < cube.edge(); ++y) {
             for (int x = 0; x < row_length(cube.edge()); ++x) {
                 *std::next(field.grid().row(z, y), x) = cube.at(z, y, x);
@@ -127,7 +128,7 @@ void fill(Field& field, const Cube& cube) {
 }
 
 Cube cube_of(Field& field) {
-    Cube cube{field.grid().edge};
+    Cube cube{field.block().edge};
     cube.each([&](int z, int y, int x) { return *std::next(field.grid().row(z, y), x); });
     return cube;
 }
@@ -148,13 +149,18 @@ double dot(const Cube& left, const Cube& right) {
     return sum;
 }
 
+Block whole(int edge) {
+    const Span all{.points = {.first = 0, .count = edge}};
+    return {.edge = edge, .spans = {all, all, all}};
+}
+
 /// A grid of `edge`^3 points and the one below it, with their fields.
 struct TwoGrids {
     explicit TwoGrids(int edge)
-        : u{edge, edge, solution_depth},
-          v{edge, edge, right_side_depth},
-          z{edge / 2, edge / 2, coarse_solution_depth},
-          r{edge / 2, edge / 2, coarse_right_side_depth} {}
+        : u{whole(edge), solution_halo},
+          v{whole(edge), right_side_halo},
+          z{whole(edge / 2), coarse_solution_halo},
+          r{whole(edge / 2), coarse_right_side_halo} {}
 
     double sweep(const SweepOrder& order, const Tiles& tiles, Simd simd = runnable().back(),
                  int threads = 1) {
@@ -262,9 +268,8 @@ TEST_CASE("restriction is half of prolongation's transpose") {
 TEST_CASE("the residual falls with each V-cycle") {
     Team team{1};
     for (const Weights& smoother : {smoother_a, smoother_b}) {
-        const Layout layout{32, alone};
-        Multigrid multigrid{functions(runnable().back()), smoother, layout, alone, team};
-        place_charges(multigrid.right_side(), layout.planes(32, 0), alone, team);
+        Multigrid multigrid{functions(runnable().back()), smoother, Messages::own, 32, alone, team};
+        place_charges(multigrid.right_side(), Messages::own, alone, team);
         multigrid.start_from_zero();
         double norm = multigrid.first_residual();
         CHECK(norm == doctest::Approx(std::sqrt(20.0 / (32 * 32 * 32))));
@@ -285,7 +290,7 @@ TEST_CASE("a right side shifted by half an edge has the same solution, shifted")
     constexpr int edge = 16;
     Team team{1};
     const auto solution = [&](const Cube& right_side) {
-        Multigrid multigrid{functions(runnable().back()), smoother_a, Layout{edge, alone}, alone, team};
+        Multigrid multigrid{functions(runnable().back()), smoother_a, Messages::own, edge, alone, team};
         fill(multigrid.right_side(), right_side);
         multigrid.start_from_zero();
         multigrid.first_residual();
@@ -309,8 +314,8 @@ TEST_CASE("a right side shifted by half an edge has the same solution, shifted")
 TEST_CASE("ten charges of each sign, in the same places for any number of threads") {
     const auto charges_by = [](int threads) {
         Team team{threads};
-        Field right_side{32, 32, right_side_depth};
-        place_charges(right_side, {.first = 0, .count = 32}, alone, team);
+        Field right_side{whole(32), right_side_halo};
+        place_charges(right_side, Messages::own, alone, team);
         return cube_of(right_side);
     };
     const Cube charges = charges_by(1);
@@ -344,9 +349,8 @@ TEST_CASE("V-cycles give the same solution and norm, to rounding, with any numbe
     constexpr int edge = 64;
     const auto solved = [](int threads) {
         Team team{threads};
-        const Layout layout{edge, alone};
-        Multigrid multigrid{functions(runnable().back()), smoother_a, layout, alone, team};
-        place_charges(multigrid.right_side(), layout.planes(edge, 0), alone, team);
+        Multigrid multigrid{functions(runnable().back()), smoother_a, Messages::own, edge, alone, team};
+        place_charges(multigrid.right_side(), Messages::own, alone, team);
         multigrid.start_from_zero();
         multigrid.first_residual();
         multigrid.iterate();

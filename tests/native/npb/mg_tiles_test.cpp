@@ -13,12 +13,12 @@ using namespace tare::npb::mg;
 TEST_CASE(
     "each plane of each cut grid belongs to one rank, and coarse planes lie in the same rank's fine ones") {
     for (int ranks = 1; ranks <= 70; ++ranks) {
-        const Layout layout{256, {.ranks = ranks}};
-        CHECK(layout.active_ranks() == std::min(ranks, 64));
-        for (int edge = layout.whole_edge(); edge <= 256; edge *= 2) {
+        const PlaneCut cut{256, {.ranks = ranks}};
+        CHECK(cut.active_ranks() == std::min(ranks, 64));
+        for (int edge = cut.whole_edge(); edge <= 256; edge *= 2) {
             int next = 0;
-            for (int rank = 0; rank < layout.active_ranks(); ++rank) {
-                const Share<int> planes = layout.planes(edge, rank);
+            for (int rank = 0; rank < cut.active_ranks(); ++rank) {
+                const Share<int> planes = cut.planes(edge, rank);
                 CHECK(planes.first == next);
                 CHECK(planes.count >= (edge == 256 ? 4 : 2));
                 next += planes.count;

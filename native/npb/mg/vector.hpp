@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "npb/common/vector_width.hpp"
+#include "npb/mg/operators.hpp"
 
 // The widest vectors of doubles of this variant, and how they move along a row. For hot sources only: always
 // inline, in the variant's own namespace.
@@ -74,5 +75,8 @@ template <int first, int... lane>
 [[gnu::always_inline]] inline Vector odds(Vector left, Vector right) {
     return every_second<1>(left, right, Lanes{});
 }
+
+/// The same functions, with prolongation and restriction.
+[[nodiscard]] Functions with_transfer(Functions functions);
 
 }  // namespace tare::npb::mg::TARE_NPB_SIMD

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npb/mg/ghosts.hpp"
+#include "npb/mg/halo.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <iterator>
+
+#include "npb/common/share.hpp"
 
 namespace tare::npb::mg {
 
@@ -22,7 +24,7 @@ struct Extent {
 
 /// Some of a block's points, which one message carries.
 struct Slab {
-    BlockField* field;
+    Grid grid;
     std::array<Extent, axes.size()> extents{};
 
     /// Calls `work` with each row's part: its first value and how many.
@@ -31,7 +33,7 @@ struct Slab {
         const auto& [x, y, z] = extents;
         for (int plane = z.first; plane < z.end; ++plane) {
             for (int row = y.first; row < y.end; ++row) {
-                work(field->row(plane, row) + x.first, x.end - x.first);
+                work(grid.row(plane, row) + x.first, x.end - x.first);
             }
         }
     }
@@ -52,9 +54,9 @@ struct Slab {
     }
 };
 
-/// Layers across an axis, with the ghosts of all other axes.
-Slab layers(BlockField& field, Axis axis, Extent along) {
-    Slab slab{.field = &field};
+/// Layers across an axis, with the halo of all other axes.
+Slab layers(Field& field, Axis axis, Extent along) {
+    Slab slab{.grid = field.grid()};
     for (const Axis each : axes) {
         slab.extents.at(each) =
             each == axis ? along : Extent{.first = -1, .end = field.block().count(each) + 1};
@@ -62,8 +64,8 @@ Slab layers(BlockField& field, Axis axis, Extent along) {
     return slab;
 }
 
-/// One layer across an axis, with the ghosts of the axes before it.
-Slab face(BlockField& field, Axis axis, int place) {
+/// One layer across an axis, with the halo of the axes before it.
+Slab face(Field& field, Axis axis, int place) {
     Slab slab = layers(field, axis, {.first = place, .end = place + 1});
     for (std::size_t later = axis + 1; later < axes.size(); ++later) {
         Extent& extent = slab.extents.at(later);
@@ -84,14 +86,64 @@ std::size_t slab_size(const Block& block) {
 
 }  // namespace
 
-Ghosts::Ghosts(const World& active, const Cut& cut, const Block& finest)
+PlaneHalo::PlaneHalo(const World& world, Field& field, Team& team)
+    : world_{world}, field_{&field}, team_{&team} {}
+
+void PlaneHalo::start() {
+    if (world_.ranks == 1) {
+        copy();
+    } else {
+        send();
+    }
+}
+
+void PlaneHalo::finish() {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+}
+
+void PlaneHalo::copy() {
+    const Grid grid = field_->grid();
+    const int planes = field_->planes();
+    team_->run([&](int thread) {
+        const Share<std::ptrdiff_t> part = team_->part(thread, grid.plane_stride);
+        const auto copy_plane = [&](int plane) {
+            std::copy_n(std::next(grid.row((plane + planes) % planes, 0), part.first), part.count,
+                        std::next(grid.row(plane, 0), part.first));
+        };
+        for (int plane = -field_->halo().below; plane < 0; ++plane) {
+            copy_plane(plane);
+        }
+        for (int plane = planes; plane < planes + field_->halo().above; ++plane) {
+            copy_plane(plane);
+        }
+    });
+}
+
+void PlaneHalo::send() {
+    const Grid grid = field_->grid();
+    const Halo halo = field_->halo();
+    const int planes = field_->planes();
+    const int below = (world_.rank + world_.ranks - 1) % world_.ranks;
+    const int above = (world_.rank + 1) % world_.ranks;
+    const auto size_of = [&](int count) { return field_->plane_size() * count; };
+    MPI_Irecv(grid.row(-halo.below, 0), size_of(halo.below), MPI_DOUBLE, below, forwards, world_.communicator,
+              requests_.data());
+    MPI_Irecv(grid.row(planes, 0), size_of(halo.above), MPI_DOUBLE, above, backwards, world_.communicator,
+              &requests_[1]);
+    MPI_Isend(grid.row(planes - halo.below, 0), size_of(halo.below), MPI_DOUBLE, above, forwards,
+              world_.communicator, &requests_[2]);
+    MPI_Isend(grid.row(0, 0), size_of(halo.above), MPI_DOUBLE, below, backwards, world_.communicator,
+              &requests_[3]);
+}
+
+BlockHalo::BlockHalo(const World& active, const BlockCut& cut, const Block& finest)
     : world_{active},
       cut_{cut},
       sent_{slab_size(finest)},
       from_before_{slab_size(finest)},
       from_after_{slab_size(finest)} {}
 
-void Ghosts::exchange(BlockField& field) {
+void BlockHalo::exchange(Field& field) {
     for (const Axis axis : axes) {
         if (world_.ranks == 1) {
             copy_axis(field, axis);
@@ -101,7 +153,7 @@ void Ghosts::exchange(BlockField& field) {
     }
 }
 
-void Ghosts::copy_axis(BlockField& field, Axis axis) {
+void BlockHalo::copy_axis(Field& field, Axis axis) {
     const int count = field.block().count(axis);
     face(field, axis, 0).pack(sent_);
     face(field, axis, count).unpack(sent_);
@@ -109,27 +161,27 @@ void Ghosts::copy_axis(BlockField& field, Axis axis) {
     face(field, axis, -1).unpack(sent_);
 }
 
-void Ghosts::exchange_axis(BlockField& field, Axis axis) {
-    const Span& span = field.block().span(axis);
-    const int before = cut_.neighbour(axis, -span.stride);
-    const int after = cut_.neighbour(axis, span.stride);
+void BlockHalo::exchange_axis(Field& field, Axis axis) {
+    const int count = field.block().count(axis);
+    const int before = cut_.neighbour(axis, -field.block().stride(axis));
+    const int after = cut_.neighbour(axis, field.block().stride(axis));
     std::array<MPI_Request, 2> requests{};
     const auto most = static_cast<int>(sent_.size());
     MPI_Irecv(from_before_.data(), most, MPI_DOUBLE, before, tag_of(axis, forwards), world_.communicator,
               requests.data());
     MPI_Irecv(from_after_.data(), most, MPI_DOUBLE, after, tag_of(axis, backwards), world_.communicator,
               &requests[1]);
-    send(face(field, axis, span.points.count - 1).pack(sent_), after, tag_of(axis, forwards));
+    send(face(field, axis, count - 1).pack(sent_), after, tag_of(axis, forwards));
     send(face(field, axis, 0).pack(sent_), before, tag_of(axis, backwards));
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     face(field, axis, -1).unpack(from_before_);
-    face(field, axis, span.points.count).unpack(from_after_);
+    face(field, axis, count).unpack(from_after_);
 }
 
-void Ghosts::complete(BlockField& field, const Block& coarser) {
+void BlockHalo::complete(Field& field, const Block& coarser) {
     for (const Axis axis : axes) {
-        const int distance = field.block().span(axis).stride;
-        if (coarser.span(axis).stride == distance) {
+        const int distance = field.block().stride(axis);
+        if (coarser.stride(axis) == distance) {
             continue;
         }
         if (coarser.count(axis) > 0) {
@@ -140,16 +192,16 @@ void Ghosts::complete(BlockField& field, const Block& coarser) {
     }
 }
 
-/// To the rank before its own point, a ghost here, and its ghost, a point here; to the rank after its other
-/// ghost.
-void Ghosts::give(BlockField& field, Axis axis, int distance) {
+/// The rank before gets its last point, which is in the halo here, and the point here for its halo; the rank after
+/// gets the point here for its halo.
+void BlockHalo::give(Field& field, Axis axis, int distance) {
     const int after = cut_.neighbour(axis, distance);
     const int before = cut_.neighbour(axis, -distance);
     send(layers(field, axis, {.first = 0, .end = 1}).pack(sent_), after, tag_of(axis, forwards));
     send(layers(field, axis, {.first = -1, .end = 1}).pack(sent_), before, tag_of(axis, backwards));
 }
 
-void Ghosts::take(BlockField& field, Axis axis, int distance) {
+void BlockHalo::take(Field& field, Axis axis, int distance) {
     const auto receive = [&](Buffer<double>& into, int rank, Way way) {
         MPI_Recv(into.data(), static_cast<int>(into.size()), MPI_DOUBLE, rank, tag_of(axis, way),
                  world_.communicator, MPI_STATUS_IGNORE);
@@ -160,7 +212,7 @@ void Ghosts::take(BlockField& field, Axis axis, int distance) {
     layers(field, axis, {.first = 0, .end = 2}).unpack(from_after_);
 }
 
-void Ghosts::send(int size, int rank, int tag) const {
+void BlockHalo::send(int size, int rank, int tag) const {
     MPI_Send(sent_.data(), size, MPI_DOUBLE, rank, tag, world_.communicator);
 }
 
