@@ -93,7 +93,7 @@ def wait_until_read(browser: Browser, path: str) -> tuple[float, float]:
     """How long the first answer took, and how long it took until there was a page with figures."""
     began = time.perf_counter()
     text, first_s = browser.page(path)
-    while "data-wait" in text:
+    while "<div data-wait>" in text:
         if time.perf_counter() - began > _READ_S:
             raise SystemExit("the result is not read")
         time.sleep(0.2)

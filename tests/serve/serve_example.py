@@ -76,7 +76,7 @@ class Client:
     def read(self, target: str) -> Answer:
         """A page, once the result was read."""
         answer = self.get(target)
-        while "data-wait" in answer.text:
+        while "<div data-wait>" in answer.text:
             answer = self.get(target)
         return answer
 

@@ -11,7 +11,7 @@ from tare.drawing.words import MARK, interval_percent, point_percent
 from tare.records import Overhead, Summary, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import MetricSection
-from tare.report.overhead_chart import HeadedMetric, extent
+from tare.report.overhead_chart import extent
 from tare.serve.choice import Choice, point_name
 from tare.serve.shelf import Book
 
@@ -80,7 +80,7 @@ def chart(book: Book, choice: Choice) -> ChartPage:
     pages = max(1, math.ceil(len(wanted) / ROWS))
     first = (min(choice.page, pages) - 1) * ROWS
     shown = _together(wanted[first : first + ROWS])
-    axis = overhead_axis(extent(HeadedMetric(section) for section in shown), book.analysis.margin, _WIDTH_PX)
+    axis = overhead_axis(extent(shown), book.analysis.margin, _WIDTH_PX)
     own = looks(arrange.environments(book.analysis))
     return ChartPage(
         groups=tuple(_group(section, axis, own, choice.block) for section in shown),

@@ -282,8 +282,9 @@ def _page(
 
 
 def _attribute(value: object) -> Markup:
-    """A value for an attribute, as it is: it comes back with the next request."""
-    return escape(value)
+    """A value for an attribute, as it is: it comes back with the next request. What cannot be seen is a reference."""
+    text = str(escape(value))
+    return Markup("".join(each if each.isprintable() else f"&#{ord(each)};" for each in text))  # noqa: S704 - escaped
 
 
 def _address(path: str, **parameters: str | int) -> Markup:

@@ -205,6 +205,12 @@ class Explorer(BaseHTTPRequestHandler):
             self._send(pages.problem(HTTPStatus.INTERNAL_SERVER_ERROR, one_line(str(error))))
         except ValueError as error:
             self._send(pages.problem(HTTPStatus.BAD_REQUEST, one_line(str(error))))
+        except OSError:
+            raise
+        except Exception:
+            said = "A fault of Tare's own; the terminal in which tare serve runs says more."
+            self._send(pages.problem(HTTPStatus.INTERNAL_SERVER_ERROR, said))
+            raise
 
     def _route(self, path: str) -> tuple[str, str] | None:
         """The identity of a result, and which of its pages; ``None`` for any other path."""
