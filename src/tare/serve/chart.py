@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from tare.drawing.axis import Axis, overhead_axis
 from tare.drawing.marks import CONTROL, MarkStyle, looks
 from tare.drawing.words import MARK, interval_percent, point_percent
-from tare.records import Overhead, Summary, Verdict, Word
+from tare.records import Estimate, Overhead, Summary, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import MetricSection
 from tare.report.overhead_chart import extent
 from tare.serve.choice import Choice, point_name
 from tare.serve.shelf import Book
+from tare.statistics.estimate import LEVEL
 
 ROWS = 100
 """Points on one page."""
@@ -163,7 +164,7 @@ def block_said(overhead: float | None) -> str:
     """The block's own overhead in words: one value, which has no interval."""
     if overhead is None:
         return "not complete in this block"
-    return f"{overhead:+.2%}".replace("%", " %").replace("-", "\N{MINUS SIGN}")
+    return point_percent(Estimate(point=overhead, low=None, high=None, level=LEVEL, n=1))
 
 
 def _percent(axis: Axis, value: float) -> float:

@@ -17,11 +17,12 @@ from tare.drawing import words
 from tare.drawing.artist import Artist
 from tare.errors import InputError
 from tare.records import NATIVE, Analysis, Status
-from tare.report import arrange, equal_arms, host_software, hosts, provenance, signals
+from tare.report import arrange, equal_arms, host_software, hosts, losses, provenance, signals
 from tare.report.integrity import integrity_said
 from tare.report.machine import to_json
 from tare.report.page import templates
 from tare.report.reasons import reasons
+from tare.report.stacked import stackable
 from tare.report.stops import decisions_said, stops_said
 from tare.serve.chart import ROWS, chart
 from tare.serve.choice import EVERY, Choice
@@ -39,6 +40,7 @@ PATIENCE_S = 0.7
 STATIC = {
     "/static/report.css": ("tare.report", "templates/style.css", "text/css"),
     "/static/explorer.css": ("tare.serve", "static/explorer.css", "text/css"),
+    "/static/icon.svg": ("tare.serve", "static/icon.svg", "image/svg+xml"),
     "/static/explorer.js": ("tare.serve", "static/explorer.js", "text/javascript"),
 }
 """Address → package, file and type: no other file is ever sent."""
@@ -120,6 +122,8 @@ def result_page(shelf: Shelf, entry: Entry, choice: Choice, *, anew: bool) -> Pa
         panel=panel(book, choice) if choice.point else None,
         picture_px=HEIGHT_PX,
         samples=len(book.arrays),
+        others=_others(analysis),
+        lost=losses.html(analysis, None).text,
     )
 
 
@@ -138,7 +142,7 @@ def host_page(shelf: Shelf, entry: Entry) -> Page:
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
         evidence=provenance.evidence(analysis),
-        sections=[section.text for topic in topics for section in topic.html(analysis, artist)],
+        sections=[_named(section.text) for topic in topics for section in topic.html(analysis, artist)],
     )
 
 
@@ -173,7 +177,7 @@ def compare_page(shelf: Shelf, identities: Sequence[str]) -> Page:
         "compare",
         title="Results compared",
         entries=entries,
-        names=[words_of(entry) for entry in entries],
+        names=_names(entries),
         comparison=comparison,
         differences=[(each.label, each.values, True) for each in comparison.differences],
         hosts=host_rows(analyses),
@@ -230,9 +234,27 @@ def _same(values: Any) -> list[tuple[str, str]]:
     return [(value, value) for value in dict.fromkeys(values)]
 
 
-def words_of(entry: Entry) -> str:
-    """The result's folder, as the user named it."""
-    return str(entry.path)
+def _names(entries: Sequence[Entry]) -> list[str]:
+    """Of the results' folders; the whole paths where two have one name."""
+    short = [entry.path.name for entry in entries]
+    return short if len(set(short)) == len(short) else [str(entry.path) for entry in entries]
+
+
+def _others(analysis: Analysis) -> list[str]:
+    """What the explorer does not draw."""
+    parts = {
+        "curves": analysis.curves,
+        "losses from sharing": analysis.sharing,
+        "order experiments": analysis.orders,
+        "factors": analysis.dependences,
+        "profiles of activities": analysis.activities,
+    }
+    return [name for name, present in parts.items() if present]
+
+
+def _named(section: Markup) -> Markup:
+    """Give the column of the settings' names, which has none on the report, a heading."""
+    return section.replace(Markup('<th scope="col"></th>'), Markup('<th scope="col">setting</th>'))
 
 
 def _about(entry: Entry, analysis: Analysis, tab: str) -> dict[str, Any]:
@@ -278,7 +300,7 @@ def _page(
     text = environment.get_template(f"{template}.html.j2").render(
         {"attribute": _attribute, "address": _address, **values}
     )
-    return Page(content=text.encode(), status=status, refresh_s=refresh_s)
+    return Page(content=stackable(text).encode(), status=status, refresh_s=refresh_s)
 
 
 def _attribute(value: object) -> Markup:

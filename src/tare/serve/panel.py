@@ -22,6 +22,8 @@ SAMPLES = 100
 """Samples of a trial on one page."""
 HEIGHT_PX = 150.0
 _EDGE_PX = 10.0
+_LEFT = 9.0
+"""Per cent of the width, for the labels of the values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ def panel(book: Book, choice: Choice) -> SamplesPanel | None:
                 of_arm(value.block, NATIVE, 1),
                 of_arm(value.block, summary.environment, 0),
             ),
-            x=round(100 * (number + 0.5) / len(shown), 2),
+            x=round(_LEFT + (100 - _LEFT) * (number + 0.5) / len(shown), 2),
             native_y=(_y(axis, value.native[0] / factor), _y(axis, value.native[1] / factor)),
             y=_y(axis, value.environment / factor),
         )

@@ -27,7 +27,7 @@ async function show(address, { push = true, focus = null } = {}) {
     main.replaceChildren(...document.adoptNode(page.getElementById("main")).childNodes);
     main.classList.remove("waits");
     begin();
-    (document.getElementById(before) ?? main).focus({ preventScroll: before !== "samples" && before !== "main" });
+    (document.getElementById(before) ?? main).focus({ preventScroll: before !== "samples-title" && before !== "main" });
     say(document.getElementById("count")?.textContent ?? document.title);
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -92,7 +92,7 @@ document.addEventListener("click", (event) => {
   const back = link.dataset.back;
   const isPoint = link.classList.contains("point");
   const isWithin = link.pathname === location.pathname;
-  show(link.href, { focus: back ?? (isPoint ? "samples" : isWithin ? link.id : "main") });
+  show(link.href, { focus: back ?? (isPoint ? "samples-title" : isWithin ? link.id : "main") });
 });
 
 document.addEventListener("submit", (event) => {
