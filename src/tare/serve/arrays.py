@@ -39,8 +39,8 @@ class SampleArrays:
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         """Take all samples of the outcomes, in their order."""
-        self._trials = [(cell_of(outcome), outcome.trial) for outcome in outcomes]
-        self._counts_not = np.array([outcome.status is not Status.OK for outcome in outcomes], dtype=np.bool_)
+        self._arms: dict[tuple[str, str, str, int], int] = {}
+        self._arm = np.array([self._number(outcome) for outcome in outcomes], dtype=np.int64)
         self._block = np.array([outcome.trial.block for outcome in outcomes], dtype=np.int64)
         every = [[sample for sample in outcome.samples if not sample.coordinates] for outcome in outcomes]
         self._outcome = np.repeat(np.arange(len(every)), [len(own) for own in every])
@@ -71,18 +71,17 @@ class SampleArrays:
     def _chosen(
         self, summary: Summary, environment: str, replicate: int, block: int | None
     ) -> NDArray[np.bool_]:
-        fits = np.fromiter(
-            (
-                cell == summary.cell
-                and trial.environment.name == environment
-                and trial.replicate == replicate
-                for cell, trial in self._trials
-            ),
-            np.bool_,
-            len(self._trials),
-        )
-        fits &= ~self._counts_not
+        arm = (summary.cell.workload, summary.cell.layout, environment, replicate)
+        fits = self._arm == self._arms.get(arm, len(self._arms))
         return fits if block is None else fits & (self._block == block)
+
+    def _number(self, outcome: Outcome) -> int:
+        """Of its arm; -1 for a trial that does not count."""
+        if outcome.status is not Status.OK:
+            return -1
+        cell, trial = cell_of(outcome), outcome.trial
+        arm = (cell.workload, cell.layout, trial.environment.name, trial.replicate)
+        return self._arms.setdefault(arm, len(self._arms))
 
     def _described(self, arm: str, trials: NDArray[np.bool_], number: int) -> ArmSamples:
         values = self._value[trials[self._outcome] & (self._metric == number)]

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.drawing.axis import Axis, overhead_axis
-from tare.drawing.marks import CONTROL, MarkStyle, looks
+from tare.drawing.marks import CONTROL, MarkStyle
 from tare.drawing.words import MARK, interval_percent, point_percent
 from tare.records import Estimate, Overhead, Summary, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import MetricSection
 from tare.report.overhead_chart import extent
+from tare.serve.book import Book
 from tare.serve.choice import Choice, point_name
-from tare.serve.shelf import Book
 from tare.statistics.estimate import LEVEL
 
 ROWS = 100
@@ -82,7 +82,7 @@ def chart(book: Book, choice: Choice) -> ChartPage:
     first = (min(choice.page, pages) - 1) * ROWS
     shown = _together(wanted[first : first + ROWS])
     axis = overhead_axis(extent(shown), book.analysis.margin, _WIDTH_PX)
-    own = looks(arrange.environments(book.analysis))
+    own = book.looks
     return ChartPage(
         groups=tuple(_group(section, axis, own, choice.block) for section in shown),
         ticks=tuple(

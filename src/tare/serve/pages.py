@@ -17,19 +17,17 @@ from tare.drawing import words
 from tare.drawing.artist import Artist
 from tare.errors import InputError
 from tare.records import NATIVE, Analysis, Status
-from tare.report import arrange, equal_arms, host_software, hosts, losses, provenance, signals
-from tare.report.integrity import integrity_said
+from tare.report import arrange, equal_arms, host_software, hosts, provenance, signals
 from tare.report.machine import to_json
 from tare.report.page import templates
-from tare.report.reasons import reasons
 from tare.report.stacked import stackable
-from tare.report.stops import decisions_said, stops_said
+from tare.serve.book import Book
 from tare.serve.chart import ROWS, chart
 from tare.serve.choice import EVERY, Choice
 from tare.serve.follow import LiveProgress
 from tare.serve.heads import MOST_RESULTS, Entry, head
 from tare.serve.panel import HEIGHT_PX, panel, trial_page
-from tare.serve.shelf import Book, Shelf
+from tare.serve.shelf import Shelf
 from tare.treat.pairing import cell_of
 from tare.units import format_byte
 
@@ -79,7 +77,7 @@ def data_page(shelf: Shelf, entry: Entry) -> Page:
     """What ``tare show --json`` prints of it."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
-        return replace(_waiting(entry, shelf.follower(entry).progress()), status=HTTPStatus.ACCEPTED)
+        return replace(_waiting(entry), status=HTTPStatus.ACCEPTED)
     text = json.dumps(to_json(book.analysis), allow_nan=False)
     return Page(content=text.encode(), kind="application/json")
 
@@ -101,21 +99,21 @@ def list_page(shelf: Shelf) -> Page:
 def result_page(shelf: Shelf, entry: Entry, choice: Choice, *, anew: bool) -> Page:
     """The answer, the filters, the chart, and the samples behind a chosen point."""
     book, is_reading = shelf.book(entry, PATIENCE_S, anew=anew)
-    live = shelf.follower(entry).progress()
     if book is None:
-        return _waiting(entry, live)
+        return _waiting(entry)
+    live = shelf.follower(entry).progress()
     analysis = book.analysis
     drawn = chart(book, choice)
     return _page(
         "result",
-        **_about(entry, analysis, "overheads"),
+        **_about(entry, book, "overheads"),
         choice=choice,
         live=live,
         is_reading=is_reading,
         newer=max(0, live.measured - len(analysis.outcomes)),
-        answers=arrange.answers(analysis),
-        reasons=reasons(analysis),
-        warnings=_warnings(analysis),
+        answers=book.answers,
+        reasons=book.reasons,
+        warnings=book.warnings,
         filters=filters(book, choice),
         chart=drawn,
         rows_most=ROWS,
@@ -123,7 +121,7 @@ def result_page(shelf: Shelf, entry: Entry, choice: Choice, *, anew: bool) -> Pa
         picture_px=HEIGHT_PX,
         samples=len(book.arrays),
         others=_others(analysis),
-        lost=losses.html(analysis, None).text,
+        lost=book.lost,
     )
 
 
@@ -131,13 +129,13 @@ def host_page(shelf: Shelf, entry: Entry) -> Page:
     """What the host is, what each arm ran under, and what was asked for."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
-        return _waiting(entry, shelf.follower(entry).progress())
+        return _waiting(entry)
     analysis = book.analysis
     artist = Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
     topics = (hosts, host_software, equal_arms, signals)
     return _page(
         "host",
-        **_about(entry, analysis, "host"),
+        **_about(entry, book, "host"),
         host=provenance.host_facts(analysis),
         asked=provenance.campaign_facts(analysis),
         ran=provenance.session_facts(analysis),
@@ -150,11 +148,11 @@ def one_trial_page(shelf: Shelf, entry: Entry, choice: Choice) -> Page:
     """A trial with all of its samples, page by page."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
-        return _waiting(entry, shelf.follower(entry).progress())
+        return _waiting(entry)
     shown = trial_page(book, choice)
     if shown is None:
         return problem(HTTPStatus.NOT_FOUND, "This result has no such trial.")
-    return _page("trial", **_about(entry, book.analysis, ""), choice=choice, shown=shown, cell_of=cell_of)
+    return _page("trial", **_about(entry, book, ""), choice=choice, shown=shown, cell_of=cell_of)
 
 
 def compare_page(shelf: Shelf, identities: Sequence[str]) -> Page:
@@ -169,7 +167,7 @@ def compare_page(shelf: Shelf, identities: Sequence[str]) -> Page:
     for entry in entries:
         book, _ = shelf.book(entry, PATIENCE_S)
         if book is None:
-            return _waiting(entry, shelf.follower(entry).progress())
+            return _waiting(entry)
         analyses.append(book.analysis)
     _refuse_shared(analyses)
     comparison = compare_results(analyses)
@@ -257,31 +255,22 @@ def _named(section: Markup) -> Markup:
     return section.replace(Markup('<th scope="col"></th>'), Markup('<th scope="col">setting</th>'))
 
 
-def _about(entry: Entry, analysis: Analysis, tab: str) -> dict[str, Any]:
+def _about(entry: Entry, book: Book, tab: str) -> dict[str, Any]:
     """What stands at the top of each page of a result."""
-    counts = Counter(outcome.status for outcome in analysis.outcomes)
+    analysis = book.analysis
     return {
         "title": f"{analysis.campaign}: {entry.path.name}",
         "entry": entry,
         "analysis": analysis,
         "tab": tab,
-        "failed": counts[Status.FAILED],
-        "invalid": counts[Status.INVALID],
+        "failed": book.counts[Status.FAILED],
+        "invalid": book.counts[Status.INVALID],
         "started": [words.moment(session.started_utc) for session in analysis.sessions],
     }
 
 
-def _warnings(analysis: Analysis) -> list[str]:
-    unlike = [
-        f"native differs from itself in {each}: distrust the machine before you believe the rest"
-        for each in arrange.unlike_natives(analysis)
-    ]
-    said = [*integrity_said(analysis.integrity), *unlike]
-    return [*said, *stops_said(analysis), *decisions_said(analysis)]
-
-
-def _waiting(entry: Entry, live: LiveProgress) -> Page:
-    return _page("wait", refresh_s=1, title=f"Reading {entry.path.name}", entry=entry, live=live)
+def _waiting(entry: Entry) -> Page:
+    return _page("wait", refresh_s=1, title=f"Reading {entry.path.name}", entry=entry)
 
 
 def _refuse_shared(analyses: Sequence[Analysis]) -> None:

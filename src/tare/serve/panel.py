@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tare.drawing.axis import Axis, value_axis
-from tare.drawing.marks import MarkStyle, looks
+from tare.drawing.marks import MarkStyle
 from tare.drawing.words import prefixed, quantity
 from tare.foreign import one_line
 from tare.records import NATIVE, Outcome, Sample, Verdict
 from tare.report import arrange
 from tare.serve.arrays import ArmSamples
+from tare.serve.book import Book
 from tare.serve.chart import block_said
 from tare.serve.choice import Choice
-from tare.serve.shelf import Book
 
 BLOCKS = 60
 """Blocks on one page, in the picture and in the table."""
@@ -100,7 +100,7 @@ def panel(book: Book, choice: Choice) -> SamplesPanel | None:
     return SamplesPanel(
         verdict=verdict,
         place=arrange.place(summary.cell),
-        look=looks(arrange.environments(book.analysis))[summary.environment],
+        look=book.looks[summary.environment],
         arms=book.arrays.of_point(summary, choice.block),
         rows=rows,
         ticks=tuple((_y(axis, tick), label) for tick, label in zip(axis.ticks, axis.labels, strict=True)),

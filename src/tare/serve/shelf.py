@@ -9,16 +9,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from tare.errors import InputError, JournalError
 from tare.journal.result import ResultFolder, journal_files
 from tare.pipeline import analyse_result
-from tare.records import Analysis, Outcome, Verdict
-from tare.report.arrange import MetricSection, metrics
-from tare.serve.arrays import SampleArrays
-from tare.serve.choice import point_name
+from tare.serve.book import Book, Version
 from tare.serve.follow import Follower
 from tare.serve.heads import MOST_RESULTS, Entry, find_results
 
@@ -30,52 +26,6 @@ _LOOKED_EVERY_S = 2.0
 _REST = 20
 """A result that grows is read again after so many times the time that it takes: a campaign on this host is disturbed
 by a twentieth of a processor at most."""
-Version = tuple[tuple[str, int, int], ...]
-"""Name, size and time of change of each file that an analysis depends on."""
-
-
-@dataclass(frozen=True)
-class Book:
-    """A result that was read."""
-
-    analysis: Analysis
-    version: Version
-    read_at_s: float
-    """By the monotonic clock."""
-    took_s: float
-
-    @cached_property
-    def metrics(self) -> tuple[MetricSection, ...]:
-        return metrics(self.analysis)
-
-    @cached_property
-    def arrays(self) -> SampleArrays:
-        return SampleArrays(self.analysis.outcomes)
-
-    @cached_property
-    def points(self) -> dict[str, Verdict]:
-        """The verdicts by their points' names."""
-        return {point_name(verdict.overhead.summary): verdict for verdict in self.analysis.verdicts}
-
-    @cached_property
-    def trials(self) -> dict[str, Outcome]:
-        """The outcomes by their trials' identities."""
-        return {outcome.trial.identity: outcome for outcome in self.analysis.outcomes}
-
-    @cached_property
-    def beside(self) -> dict[tuple[str, str, int, str, int], str]:
-        """Workload, layout, block, environment and replicate → the trial's identity."""
-        trials = (outcome.trial for outcome in self.analysis.outcomes)
-        return {
-            (
-                trial.workload.name,
-                trial.setting,
-                trial.block,
-                trial.environment.name,
-                trial.replicate,
-            ): trial.identity
-            for trial in trials
-        }
 
 
 @dataclass(slots=True)
@@ -134,7 +84,7 @@ class Shelf:
             place = self._place(entry)
             if place.reading is None and _is_due(place.book, now, anew=anew):
                 place.began_s = time.monotonic()
-                place.reading = self._reader.submit(_read, entry.path, now)
+                place.reading = self._reader.submit(_read, entry.path, now, place.follower)
             reading = place.reading
         if reading is not None:
             self._wait(entry, reading, patience_s)
@@ -200,7 +150,7 @@ def _is_due(book: Book | None, now: Version, *, anew: bool) -> bool:
     return book.version != now and (anew or rested)
 
 
-def _read(path: Path, version: Version) -> Book:
+def _read(path: Path, version: Version, follower: Follower) -> Book:
     began = time.monotonic()
     try:
         analysis = analyse_result(path)
@@ -208,6 +158,8 @@ def _read(path: Path, version: Version) -> Book:
         raise JournalError(f"{path} is nested too deeply to be read") from error
     if not analysis.sessions:
         raise InputError(f"{path} holds a campaign and no measurement yet")
-    book = Book(analysis, version, time.monotonic(), time.monotonic() - began)
-    _ = book.metrics, book.arrays, book.points, book.trials, book.beside
+    book = Book(analysis=analysis, version=version)
+    book.prepare()
+    follower.progress()
+    book.took_s, book.read_at_s = time.monotonic() - began, time.monotonic()
     return book
