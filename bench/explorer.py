@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection
 from pathlib import Path
@@ -173,7 +174,7 @@ def main() -> int:
                 result,
                 blocks,
                 environments,
-                lambda outcome, random, each=each: more_samples(each, outcome, random),
+                partial(more_samples, each),
             )
             print(f"\n{trials} trials of {each // 2 * 2} samples, {trials * (each // 2 * 2)} in all\n")
             print("| what | median | longest | mean CPU time | n | goal |\n|---|---|---|---|---|---|")

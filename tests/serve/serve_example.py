@@ -14,7 +14,7 @@ from random import Random
 from bench.fake_results import write_result
 
 from tare.records import Outcome, Status
-from tare.serve.gate import Gate
+from tare.serve.gate import AccessGate
 from tare.serve.server import ExplorerServer
 from tare.serve.shelf import Shelf
 
@@ -83,7 +83,7 @@ class Client:
 
 @contextmanager
 def serving(*places: Path) -> Iterator[Client]:
-    server = ExplorerServer(("127.0.0.1", 0), Shelf(list(places)), Gate.new())
+    server = ExplorerServer(("127.0.0.1", 0), Shelf(list(places)), AccessGate.new())
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

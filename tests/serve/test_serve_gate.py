@@ -3,14 +3,14 @@ import hmac
 
 import pytest
 
-from tare.serve.gate import LOOPBACK, Gate, is_foreign
+from tare.serve.gate import LOOPBACK, AccessGate, is_foreign
 
 
 @pytest.mark.parametrize(
     "header", ["localhost", "127.0.0.1:8000", "[::1]:1", "LOCALHOST:9", "localhost.", "127.0.0.1"]
 )
 def test_this_hosts_own_names_are_known_on_any_port_as_a_tunnel_has_its_own(header: str) -> None:
-    assert Gate.new().knows_host(header)
+    assert AccessGate.new().knows_host(header)
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,11 @@ def test_this_hosts_own_names_are_known_on_any_port_as_a_tunnel_has_its_own(head
     ],
 )
 def test_another_name_is_not_known_so_that_no_rebound_name_leads_here(header: str | None) -> None:
-    assert not Gate.new().knows_host(header)
+    assert not AccessGate.new().knows_host(header)
 
 
 def test_a_shared_server_is_known_by_address_and_by_its_name_and_by_no_other() -> None:
-    gate = Gate.new(LOOPBACK | {"node7"}, by_address=True)
+    gate = AccessGate.new(LOOPBACK | {"node7"}, by_address=True)
     assert gate.knows_host("192.0.2.1:80")
     assert gate.knows_host("[2001:db8::1]:80")
     assert gate.knows_host("node7:80")
@@ -48,7 +48,7 @@ def test_secrets_are_long_differ_and_are_compared_in_constant_time(monkeypatch: 
         return real(left, right)
 
     monkeypatch.setattr("tare.serve.gate.hmac.compare_digest", compared)
-    gate, other = Gate.new(), Gate.new()
+    gate, other = AccessGate.new(), AccessGate.new()
     assert len({gate.token, gate.key, other.token, other.key}) == 4
     assert min(len(gate.token), len(gate.key)) >= 43
     assert gate.takes(gate.token)
@@ -62,7 +62,7 @@ def test_secrets_are_long_differ_and_are_compared_in_constant_time(monkeypatch: 
 
 
 def test_the_cookie_is_for_no_script_and_no_other_site() -> None:
-    gate = Gate.new()
+    gate = AccessGate.new()
     value = gate.set_cookie()
     assert value.startswith(f"{gate.cookie}={gate.key};")
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= {part.strip() for part in value.split(";")}

@@ -39,8 +39,11 @@ def client(folder: Path) -> Iterator[Client]:
 
 def result_named(client: Client, name: str) -> str:
     """The address of a result's page."""
-    text = client.get("/").text
-    return re.findall(rf'href="(/r/[0-9a-f]+)">[^<]*</a> <span class="quiet">[^<]*/{name}<', text)[0]
+    link = re.search(
+        rf'href="(/r/[0-9a-f]+)">[^<]*</a> <span class="quiet">[^<]*/{name}<', client.get("/").text
+    )
+    assert link
+    return link[1]
 
 
 def stranger(client: Client) -> Client:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tare.errors import ExitCode, HostError, InputError
 
 if TYPE_CHECKING:
-    from tare.serve.gate import Gate
+    from tare.serve.gate import AccessGate
 
 USUAL_PLACE = Path("results")
 _TERMINAL_BROWSERS = {"www-browser", "lynx", "links", "elinks", "w3m"}
@@ -75,12 +75,12 @@ def _address(host: str) -> str:
         raise InputError(f"--host {host}: must be an IP address of this host, such as 127.0.0.1") from None
 
 
-def _gate(host: str, *, local: bool) -> "Gate":
-    from tare.serve.gate import LOOPBACK, Gate
+def _gate(host: str, *, local: bool) -> "AccessGate":
+    from tare.serve.gate import LOOPBACK, AccessGate
 
     if local:
-        return Gate.new(LOOPBACK | {host.strip("[]").lower()})
-    return Gate.new(LOOPBACK | {socket.gethostname().lower()}, by_address=True)
+        return AccessGate.new(LOOPBACK | {host.strip("[]").lower()})
+    return AccessGate.new(LOOPBACK | {socket.gethostname().lower()}, by_address=True)
 
 
 def _refusal(host: str) -> str:

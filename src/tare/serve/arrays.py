@@ -72,7 +72,7 @@ class SampleArrays:
         self, summary: Summary, environment: str, replicate: int, block: int | None
     ) -> NDArray[np.bool_]:
         arm = (summary.cell.workload, summary.cell.layout, environment, replicate)
-        fits = self._arm == self._arms.get(arm, len(self._arms))
+        fits: NDArray[np.bool_] = self._arm == self._arms.get(arm, len(self._arms))
         return fits if block is None else fits & (self._block == block)
 
     def _number(self, outcome: Outcome) -> int:

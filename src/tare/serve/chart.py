@@ -13,7 +13,7 @@ from tare.report import arrange
 from tare.report.arrange import MetricSection
 from tare.report.overhead_chart import extent
 from tare.serve.book import Book
-from tare.serve.choice import Choice, point_name
+from tare.serve.choice import ViewChoice, point_name
 from tare.statistics.estimate import LEVEL
 
 ROWS = 100
@@ -70,7 +70,7 @@ class ChartPage:
     pages: int
 
 
-def chart(book: Book, choice: Choice) -> ChartPage:
+def chart(book: Book, choice: ViewChoice) -> ChartPage:
     """The points that the filters leave in, on one axis."""
     wanted = [
         (section, verdict)

@@ -18,7 +18,7 @@ _MOST_NUMBER = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ViewChoice:
     """Filters of a result's page; an empty text and ``None`` leave all in."""
 
     environment: str = ""
@@ -46,7 +46,7 @@ class Choice:
     def query(self, **changed: str | int | None) -> str:
         """The address's part after the path, with some of it changed; begins with ``?`` unless it is empty."""
         other = replace(self, **changed)  # type: ignore[arg-type] # the caller names fields
-        usual = Choice()
+        usual = ViewChoice()
         kept = {
             field.name: getattr(other, field.name)
             for field in fields(self)

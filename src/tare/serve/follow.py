@@ -57,7 +57,7 @@ class LiveProgress:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _FollowedFile:
     """One file, as far as it was read."""
 
     place: int = 0
@@ -70,7 +70,7 @@ class Follower:
     """One result, looked at by all who follow it."""
 
     folder: ResultFolder
-    _files: dict[Path, _Seen] = field(default_factory=dict)
+    _files: dict[Path, _FollowedFile] = field(default_factory=dict)
     _trials: dict[bytes, bool] = field(default_factory=dict)
     """Identity → whether it counts."""
     _planned: int = 0
@@ -86,7 +86,7 @@ class Follower:
         with self._lock:
             if time.monotonic() - self._looked >= LEAST_REST_S:
                 for path in journal_files(self.folder.journal):
-                    self._read(path, self._files.setdefault(path, _Seen()))
+                    self._read(path, self._files.setdefault(path, _FollowedFile()))
                 self._looked = time.monotonic()
             return self._now()
 
@@ -111,7 +111,7 @@ class Follower:
         silent_s = time.time() - max(_changed_s(path) for path in self._files)
         return "running" if silent_s < max(_QUIET_S, 3 * (each_s or 0)) else "stopped"
 
-    def _read(self, path: Path, seen: _Seen) -> None:
+    def _read(self, path: Path, seen: _FollowedFile) -> None:
         """Read whole lines alone: what follows the last line end is being written."""
         try:
             with open(open_regular(path), "rb") as opened:  # noqa: PTH123 - a descriptor
@@ -122,7 +122,7 @@ class Follower:
         except OSError as error:
             raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
 
-    def _take(self, line: bytes, path: Path, seen: _Seen) -> None:
+    def _take(self, line: bytes, path: Path, seen: _FollowedFile) -> None:
         opened = open_seal(line, str(path))
         if opened is None:
             return

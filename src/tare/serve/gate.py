@@ -31,7 +31,7 @@ _COOKIE_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class AccessGate:
     """The secrets of one server, and the names under which it answers."""
 
     token: str

@@ -21,7 +21,7 @@ _FACTS = ("processor", "kernel", "virtualization")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ShelvedResult:
     """A result that may be read; a browser knows its identity alone."""
 
     identity: str
@@ -29,10 +29,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class ResultHead:
     """What is known of a result before it is read."""
 
-    entry: Entry
+    entry: ShelvedResult
     campaign: str
     started_utc: str | None
     """Of the newest session; ``None``: nothing was measured."""
@@ -43,11 +43,11 @@ class Head:
     """Why it cannot be read."""
 
 
-def find_results(places: Sequence[Path]) -> tuple[Entry, ...]:
+def find_results(places: Sequence[Path]) -> tuple[ShelvedResult, ...]:
     """Each named result, and those some levels below each named folder, without those that explain another."""
     known = (path for place in places for path in _below(place, _DEPTH))
     unique = islice(dict.fromkeys(known), MOST_RESULTS + 1)
-    return tuple(Entry(sha256(bytes(path.absolute())).hexdigest()[:12], path) for path in unique)
+    return tuple(ShelvedResult(sha256(bytes(path.absolute())).hexdigest()[:12], path) for path in unique)
 
 
 def _below(place: Path, levels: int) -> Iterator[Path]:
@@ -66,7 +66,7 @@ def _is_folder(path: Path) -> bool:
     return path.name != EXPLANATIONS and path.is_dir() and not path.is_symlink()
 
 
-def head(entry: Entry) -> Head:
+def head(entry: ShelvedResult) -> ResultHead:
     """Read the beginning of each journal file; never raises."""
     folder = ResultFolder(entry.path)
     campaign, session, problem, size_byte = entry.path.name, None, None, 0
@@ -77,7 +77,7 @@ def head(entry: Entry) -> Head:
     except (TareError, OSError) as error:
         problem = str(error)
     host = session.host if session else {}
-    return Head(
+    return ResultHead(
         entry=entry,
         campaign=campaign,
         started_utc=session.started_utc if session else None,

@@ -23,9 +23,9 @@ from tare.report.page import templates
 from tare.report.stacked import stackable
 from tare.serve.book import Book
 from tare.serve.chart import ROWS, chart
-from tare.serve.choice import EVERY, Choice
+from tare.serve.choice import EVERY, ViewChoice
 from tare.serve.follow import LiveProgress
-from tare.serve.heads import MOST_RESULTS, Entry, head
+from tare.serve.heads import MOST_RESULTS, ShelvedResult, head
 from tare.serve.panel import HEIGHT_PX, panel, trial_page
 from tare.serve.shelf import Shelf
 from tare.treat.pairing import cell_of
@@ -33,7 +33,7 @@ from tare.units import format_byte
 
 MOST_COMPARED = 6
 """Results beside each other."""
-PATIENCE_S = 0.7
+PATIENCE_S = 0.4
 """How long a page waits for a first reading before it says that it takes longer."""
 STATIC = {
     "/static/report.css": ("tare.report", "templates/style.css", "text/css"),
@@ -73,7 +73,7 @@ def entered(target: str) -> Page:
     return replace(page, refresh_s=0, refresh_to=target)
 
 
-def data_page(shelf: Shelf, entry: Entry) -> Page:
+def data_page(shelf: Shelf, entry: ShelvedResult) -> Page:
     """What ``tare show --json`` prints of it."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
@@ -96,7 +96,7 @@ def list_page(shelf: Shelf) -> Page:
     )
 
 
-def result_page(shelf: Shelf, entry: Entry, choice: Choice, *, anew: bool) -> Page:
+def result_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice, *, anew: bool) -> Page:
     """The answer, the filters, the chart, and the samples behind a chosen point."""
     book, is_reading = shelf.book(entry, PATIENCE_S, anew=anew)
     if book is None:
@@ -125,7 +125,7 @@ def result_page(shelf: Shelf, entry: Entry, choice: Choice, *, anew: bool) -> Pa
     )
 
 
-def host_page(shelf: Shelf, entry: Entry) -> Page:
+def host_page(shelf: Shelf, entry: ShelvedResult) -> Page:
     """What the host is, what each arm ran under, and what was asked for."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
@@ -144,7 +144,7 @@ def host_page(shelf: Shelf, entry: Entry) -> Page:
     )
 
 
-def one_trial_page(shelf: Shelf, entry: Entry, choice: Choice) -> Page:
+def one_trial_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice) -> Page:
     """A trial with all of its samples, page by page."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
@@ -205,7 +205,7 @@ def progress_data(live: LiveProgress, shown: int) -> dict[str, Any]:
     }
 
 
-def filters(book: Book, choice: Choice) -> list[tuple[str, str, list[tuple[str, str]], str]]:
+def filters(book: Book, choice: ViewChoice) -> list[tuple[str, str, list[tuple[str, str]], str]]:
     """Each filter's name, label, values with their words, and chosen value."""
     summaries = [verdict.overhead.summary for verdict in book.analysis.verdicts]
     every = [("", "all")]
@@ -232,7 +232,7 @@ def _same(values: Any) -> list[tuple[str, str]]:
     return [(value, value) for value in dict.fromkeys(values)]
 
 
-def _names(entries: Sequence[Entry]) -> list[str]:
+def _names(entries: Sequence[ShelvedResult]) -> list[str]:
     """Of the results' folders; the whole paths where two have one name."""
     short = [entry.path.name for entry in entries]
     return short if len(set(short)) == len(short) else [str(entry.path) for entry in entries]
@@ -255,7 +255,7 @@ def _named(section: Markup) -> Markup:
     return section.replace(Markup('<th scope="col"></th>'), Markup('<th scope="col">setting</th>'))
 
 
-def _about(entry: Entry, book: Book, tab: str) -> dict[str, Any]:
+def _about(entry: ShelvedResult, book: Book, tab: str) -> dict[str, Any]:
     """What stands at the top of each page of a result."""
     analysis = book.analysis
     return {
@@ -269,7 +269,7 @@ def _about(entry: Entry, book: Book, tab: str) -> dict[str, Any]:
     }
 
 
-def _waiting(entry: Entry) -> Page:
+def _waiting(entry: ShelvedResult) -> Page:
     return _page("wait", refresh_s=1, title=f"Reading {entry.path.name}", entry=entry)
 
 

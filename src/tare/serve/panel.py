@@ -14,7 +14,7 @@ from tare.report import arrange
 from tare.serve.arrays import ArmSamples
 from tare.serve.book import Book
 from tare.serve.chart import block_said
-from tare.serve.choice import Choice
+from tare.serve.choice import ViewChoice
 
 BLOCKS = 60
 """Blocks on one page, in the picture and in the table."""
@@ -59,7 +59,7 @@ class SamplesPanel:
     """Whether only joined samples are in memory, as the journal is large."""
 
 
-def panel(book: Book, choice: Choice) -> SamplesPanel | None:
+def panel(book: Book, choice: ViewChoice) -> SamplesPanel | None:
     """The point that was chosen; ``None`` if there is none, or no longer."""
     verdict = book.points.get(choice.point)
     if verdict is None:
@@ -124,7 +124,7 @@ class TrialPage:
     pages: int
 
 
-def trial_page(book: Book, choice: Choice) -> TrialPage | None:
+def trial_page(book: Book, choice: ViewChoice) -> TrialPage | None:
     """The chosen trial; ``None`` if the result has no such trial."""
     outcome = book.trials.get(choice.trial)
     if outcome is None:

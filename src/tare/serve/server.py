@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from tare.errors import InputError, TareError
 from tare.foreign import one_line
 from tare.serve import pages
-from tare.serve.choice import Choice
-from tare.serve.gate import HEADERS, TOKEN, Gate, is_foreign
-from tare.serve.heads import Entry
+from tare.serve.choice import ViewChoice
+from tare.serve.gate import HEADERS, TOKEN, AccessGate, is_foreign
+from tare.serve.heads import ShelvedResult
 from tare.serve.pages import Page
 from tare.serve.shelf import Shelf
 
@@ -62,7 +62,7 @@ class ExplorerServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 16
 
-    def __init__(self, address: tuple[str, int], shelf: Shelf, gate: Gate) -> None:
+    def __init__(self, address: tuple[str, int], shelf: Shelf, gate: AccessGate) -> None:
         """Bind; ``OSError`` if the address is not this host's, or taken."""
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.shelf, self.gate = shelf, gate
@@ -112,7 +112,7 @@ class ExplorerServer(ThreadingHTTPServer):
 class Explorer(BaseHTTPRequestHandler):
     """One request."""
 
-    server: ExplorerServer  # type: ignore[assignment] # of this kind alone
+    server: ExplorerServer
     server_version = "Tare"
     sys_version = ""
     timeout = REQUEST_S
@@ -239,7 +239,7 @@ class Explorer(BaseHTTPRequestHandler):
             return pages.problem(
                 HTTPStatus.NOT_FOUND, "There is no such result here; the list shows what there is."
             )
-        choice = Choice.of(parameters)
+        choice = ViewChoice.of(parameters)
         makers: dict[str, Callable[[], Page]] = {
             "overheads": lambda: pages.result_page(shelf, entry, choice, anew="anew" in parameters),
             "host": lambda: pages.host_page(shelf, entry),
@@ -268,7 +268,7 @@ class Explorer(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(page.content)
 
-    def _stream(self, entry: Entry) -> None:
+    def _stream(self, entry: ShelvedResult) -> None:
         """Send the progress of a campaign as events, until it has ended, the browser is gone, or the time is over."""
         if self.command == "HEAD" or not self.server.streams.acquire(blocking=False):
             self._send(pages.problem(HTTPStatus.SERVICE_UNAVAILABLE, "Too many pages follow campaigns."))
@@ -283,7 +283,7 @@ class Explorer(BaseHTTPRequestHandler):
         finally:
             self.server.streams.release()
 
-    def _events(self, entry: Entry) -> Iterator[bytes]:
+    def _events(self, entry: ShelvedResult) -> Iterator[bytes]:
         follower = self.server.shelf.follower(entry)
         last, said_s, end_s = "", time.monotonic(), time.monotonic() + STREAM_S
         while time.monotonic() < end_s:
@@ -302,7 +302,7 @@ class Explorer(BaseHTTPRequestHandler):
 class _StreamError(Exception):
     """Events are wanted instead of a page."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: ShelvedResult) -> None:
         super().__init__()
         self.entry = entry
 

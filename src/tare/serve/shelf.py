@@ -16,7 +16,7 @@ from tare.journal.result import ResultFolder, journal_files
 from tare.pipeline import analyse_result
 from tare.serve.book import Book, Version
 from tare.serve.follow import Follower
-from tare.serve.heads import MOST_RESULTS, Entry, find_results
+from tare.serve.heads import MOST_RESULTS, ShelvedResult, find_results
 
 _KEPT = 6
 """Results that stay in memory."""
@@ -29,7 +29,7 @@ by a twentieth of a processor at most."""
 
 
 @dataclass(slots=True)
-class _Place:
+class _OnShelf:
     """What is known of one result."""
 
     follower: Follower
@@ -43,15 +43,15 @@ class Shelf:
     """Results below the named places; one is read at a time, as reading takes a processor and memory."""
 
     places: Sequence[Path]
-    _entries: dict[str, Entry] = field(default_factory=dict)
+    _entries: dict[str, ShelvedResult] = field(default_factory=dict)
     _found_s: float = -_LOOKED_EVERY_S
-    _known: "OrderedDict[str, _Place]" = field(default_factory=OrderedDict)
+    _known: "OrderedDict[str, _OnShelf]" = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _reader: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="tare-reader")
     )
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ShelvedResult, ...]:
         """All results there are now."""
         with self._lock:
             if time.monotonic() - self._found_s >= _LOOKED_EVERY_S:
@@ -59,22 +59,24 @@ class Shelf:
                 self._found_s = time.monotonic()
             return tuple(self._entries.values())[:MOST_RESULTS]
 
-    def entry(self, identity: str) -> Entry | None:
+    def entry(self, identity: str) -> ShelvedResult | None:
         """The result of this identity: only what the places hold can be asked for."""
         self.entries()
         return self._entries.get(identity)
 
-    def follower(self, entry: Entry) -> Follower:
+    def follower(self, entry: ShelvedResult) -> Follower:
         with self._lock:
             return self._place(entry).follower
 
-    def trials_read(self, entry: Entry) -> int:
+    def trials_read(self, entry: ShelvedResult) -> int:
         """How many trials there were when the result was read; 0: it was not."""
         with self._lock:
             book = self._place(entry).book
             return len(book.analysis.outcomes) if book else 0
 
-    def book(self, entry: Entry, patience_s: float, *, anew: bool = False) -> tuple[Book | None, bool]:
+    def book(
+        self, entry: ShelvedResult, patience_s: float, *, anew: bool = False
+    ) -> tuple[Book | None, bool]:
         """What was read of a result, and whether it is being read now; ``TareError`` if it cannot be read.
 
         ``None`` as long as the first reading takes. What is out of date is read again, ``anew``: without a rest.
@@ -95,14 +97,14 @@ class Shelf:
         """Wait for no reading."""
         self._reader.shutdown(wait=False, cancel_futures=True)
 
-    def _place(self, entry: Entry) -> _Place:
+    def _place(self, entry: ShelvedResult) -> _OnShelf:
         place = self._known.get(entry.identity)
         if place is None:
-            place = self._known[entry.identity] = _Place(Follower(ResultFolder(entry.path)))
+            place = self._known[entry.identity] = _OnShelf(Follower(ResultFolder(entry.path)))
         self._known.move_to_end(entry.identity)
         return place
 
-    def _wait(self, entry: Entry, reading: "Future[Book]", patience_s: float) -> None:
+    def _wait(self, entry: ShelvedResult, reading: "Future[Book]", patience_s: float) -> None:
         try:
             book = reading.result(timeout=patience_s)
         except NotYetError:
