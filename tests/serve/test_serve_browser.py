@@ -29,7 +29,9 @@ OPTIONS = (
 )
 AXE = """
 const done = arguments[0];
-axe.run({resultTypes: ["violations"]}).then((result) => done(result.violations.map((each) => [each.id, each.nodes.map((node) => node.html)])));
+axe.run({resultTypes: ["violations"]}).then(
+  (result) => done(result.violations.map((each) => [each.id, each.nodes.map((node) => node.html)])),
+);
 """
 
 pytestmark = [

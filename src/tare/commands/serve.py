@@ -43,13 +43,15 @@ def run_serve(
         raise InputError(_refusal(host))
     gate = _gate(host, local=local)
     try:
-        server = ExplorerServer((address, port), Shelf(shown), gate)
+        server = ExplorerServer((address, port), shelf := Shelf(shown), gate)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise HostError(
             f"cannot listen on {host}, port {port}: {reason}; leave out --port for a free one"
         ) from error
-    url = f"{server.origin}/?{TOKEN}={gate.token}"
+    entries = shelf.entries()
+    page = f"r/{entries[0].identity}" if len(entries) == 1 else ""
+    url = f"{server.origin}/{page}?{TOKEN}={gate.token}"
     if not local:
         print(_warning(server.server_port), file=sys.stderr)
     print(f"{url}\nresults of {', '.join(map(str, shown))}; end with Ctrl-C", flush=True)

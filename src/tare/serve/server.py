@@ -103,10 +103,9 @@ class ExplorerServer(ThreadingHTTPServer):
             threading.excepthook(threading.ExceptHookArgs((kind, error, trace, threading.current_thread())))
 
     def end(self) -> None:
-        """End all streams and the reading, and listen no more; after ``serve_forever``."""
+        """End all streams, and listen no more; after ``serve_forever``."""
         self.stopping.set()
         self.socket.close()
-        self.shelf.close()
 
 
 class Explorer(BaseHTTPRequestHandler):

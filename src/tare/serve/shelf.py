@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,9 +47,8 @@ class Shelf:
     _found_s: float = -_LOOKED_EVERY_S
     _known: "OrderedDict[str, _OnShelf]" = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
-    _reader: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="tare-reader")
-    )
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    """Of the one who reads."""
 
     def entries(self) -> tuple[ShelvedResult, ...]:
         """All results there are now."""
@@ -86,16 +85,26 @@ class Shelf:
             place = self._place(entry)
             if place.reading is None and _is_due(place.book, now, anew=anew):
                 place.began_s = time.monotonic()
-                place.reading = self._reader.submit(_read, entry.path, now, place.follower)
+                place.reading = self._begin(entry.path, now, place.follower)
             reading = place.reading
         if reading is not None:
             self._wait(entry, reading, patience_s)
         with self._lock:
             return place.book, place.reading is not None
 
-    def close(self) -> None:
-        """Wait for no reading."""
-        self._reader.shutdown(wait=False, cancel_futures=True)
+    def _begin(self, path: Path, version: Version, follower: Follower) -> "Future[Book]":
+        """Read in a thread for which nobody waits at the end."""
+        reading: Future[Book] = Future()
+
+        def read() -> None:
+            with self._turn:
+                try:
+                    reading.set_result(_read(path, version, follower))
+                except BaseException as error:  # noqa: BLE001 - passed on to whoever asks for the result
+                    reading.set_exception(error)
+
+        threading.Thread(target=read, name="tare-reader", daemon=True).start()
+        return reading
 
     def _place(self, entry: ShelvedResult) -> _OnShelf:
         place = self._known.get(entry.identity)

@@ -3,7 +3,7 @@
 
 const main = document.getElementById("main");
 const announced = document.getElementById("announced");
-let asked = null, events = null, spoken = "";
+let asked = null, events = null, again = null, spoken = "";
 
 const say = (words) => { announced.textContent = words; };
 const points = () => [...document.querySelectorAll("a.point")];
@@ -81,7 +81,8 @@ function progress(live, now) {
 function begin() {
   rove();
   follow();
-  if (document.querySelector("[data-wait]")) setTimeout(() => show(location.href, { push: false }), 1000);
+  clearTimeout(again);
+  if (document.querySelector("[data-wait]")) again = setTimeout(() => show(location.href, { push: false }), 1500);
 }
 
 document.addEventListener("click", (event) => {
