@@ -7,13 +7,15 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from bench import fake_results
 
-from tare.records import Status
+from tare.records import Session, Status
 from tare.serve import server as under_test
 from tests.serve.serve_example import Client, GrowingJournal, event_data, make_result, serving
 
@@ -276,13 +278,44 @@ def test_two_copies_of_one_measurement_are_not_compared(client: Client) -> None:
     assert "the same measurements" in answer.text
 
 
-def test_a_campaign_at_work_is_followed_and_its_new_trials_are_offered(tmp_path: Path) -> None:
+def test_results_are_compared_with_the_oldest_until_another_one_is_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = fake_results._session
+
+    def later(planned: int, digest: str | None) -> Session:
+        host = {"kernel": "6.9", "processor": "none"}
+        return replace(
+            usual(planned, digest), identity="later", started_utc="2026-02-01T00:00:00Z", host=host
+        )
+
+    make_result(tmp_path / "before")
+    monkeypatch.setattr(fake_results, "_session", later)
+    make_result(tmp_path / "after")
+    with serving(tmp_path) as client:
+        text = client.enters().get("/").text
+        identities = re.findall(r'name="r" value="([0-9a-f]+)"', text)
+        query = "&".join(f"r={identity}" for identity in identities)
+        assert text.index("/after") < text.index("/before")
+        text = client.read(f"/compare?{query}&order=oldest").text
+        assert re.search(r"The reference: <a [^>]*>before</a>", text)
+        assert "native" in text
+        assert re.search(r"≠ 6\.1.*≠ 6\.9", text, re.DOTALL)
+        (other,) = re.findall(r'href="(/compare[^"]+)"', text)
+        assert re.search(r"The reference: <a [^>]*>after</a>", client.read(other.replace("&amp;", "&")).text)
+
+
+def test_a_campaign_at_work_is_followed_and_its_new_trials_are_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tare.serve.shelf._REST", 1e9)  # nothing is read again by itself
     journal = GrowingJournal(make_result(tmp_path / "live"))
     journal.begin(22)
     with serving(tmp_path) as client:
         own = result_named(client.enters(), "live")
         page = client.read(own)
         assert "running: 20 of 40 trials" in page.text
+        assert "Everything planned ran" not in page.text
         with client.connected() as connection:
             head = f"GET {own}/events HTTP/1.1\r\nHost: localhost\r\nCookie: {client.cookie}\r\n\r\n"
             connection.sendall(head.encode())
@@ -291,11 +324,13 @@ def test_a_campaign_at_work_is_followed_and_its_new_trials_are_offered(tmp_path:
             assert POLICY in received
             journal.grow(5)
             received += _until(connection, '"newer": 5')
+            assert "20 trials" in (page := client.get(own)).text
+            assert "Show <span" in page.text
+            assert "25 trials" in client.read(f"{own}?anew=1").text
             journal.grow()
             received += _until(connection, "ended: 40 of 40")
         assert event_data(received)[-1]["measured"] == 40
-        assert "Show <span" in client.get(own).text
-        assert "40 trials" in client.read(f"{own}?anew=1").text
+        assert "40 trials" in client.read(own).text
 
 
 def _until(connection: socket.socket, wanted: str) -> str:

@@ -99,5 +99,8 @@ class Book:
 
     @cached_property
     def lost(self) -> Markup:
-        """The report's section on what did not run."""
-        return losses.html(self.analysis, None).text
+        """The report's section on what did not run; empty as long as that is only what is left to run."""
+        known = self.analysis
+        any_lost = known.skipped or losses.losses(known) or losses.dropped(known) or known.repeated_trials
+        whole = len(known.outcomes) >= known.planned_trials
+        return losses.html(known, None).text if any_lost or whole else Markup()

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
@@ -155,20 +156,23 @@ def one_trial_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice) -> Pa
     return _page("trial", **_about(entry, book, ""), choice=choice, shown=shown, cell_of=cell_of)
 
 
-def compare_page(shelf: Shelf, identities: Sequence[str]) -> Page:
-    """Results against the first of them, and the facts of their hosts side by side."""
+def compare_page(shelf: Shelf, identities: Sequence[str], *, oldest_first: bool) -> Page:
+    """Results against the first of them, or the oldest, and the facts of their hosts side by side."""
     unique = list(dict.fromkeys(identities))
     entries = [entry for identity in unique if (entry := shelf.entry(identity))]
     if len(entries) < 2 or len(entries) < len(unique) or len(entries) > MOST_COMPARED:  # noqa: PLR2004 - two sides
         return problem(
             HTTPStatus.BAD_REQUEST, f"Choose two to {MOST_COMPARED} results of the list to compare."
         )
-    analyses = []
+    read: list[tuple[ShelvedResult, Analysis]] = []
     for entry in entries:
         book, _ = shelf.book(entry, PATIENCE_S)
         if book is None:
             return _waiting(entry)
-        analyses.append(book.analysis)
+        read.append((entry, book.analysis))
+    if oldest_first:
+        read.sort(key=lambda each: each[1].sessions[0].started_utc)
+    entries, analyses = [entry for entry, _ in read], [analysis for _, analysis in read]
     _refuse_shared(analyses)
     comparison = compare_results(analyses)
     return _page(
@@ -176,6 +180,7 @@ def compare_page(shelf: Shelf, identities: Sequence[str]) -> Page:
         title="Results compared",
         entries=entries,
         names=_names(entries),
+        first=partial(_beginning_with, entries),
         comparison=comparison,
         differences=[(each.label, each.values, True) for each in comparison.differences],
         hosts=host_rows(analyses),
@@ -236,6 +241,12 @@ def _names(entries: Sequence[ShelvedResult]) -> list[str]:
     """Of the results' folders; the whole paths where two have one name."""
     short = [entry.path.name for entry in entries]
     return short if len(set(short)) == len(short) else [str(entry.path) for entry in entries]
+
+
+def _beginning_with(entries: Sequence[ShelvedResult], first: ShelvedResult) -> str:
+    """The address of the same comparison with another reference."""
+    order = [first, *(entry for entry in entries if entry is not first)]
+    return f"/compare?{urlencode([('r', entry.identity) for entry in order])}"
 
 
 def _others(analysis: Analysis) -> list[str]:

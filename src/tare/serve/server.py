@@ -233,7 +233,8 @@ class Explorer(BaseHTTPRequestHandler):
             return pages.problem(HTTPStatus.NOT_FOUND, "There is no such page.")
         identity, page = route
         if page == "compare":
-            return pages.compare_page(shelf, [value for name, value in given if name == "r"])
+            chosen = [value for name, value in given if name == "r"]
+            return pages.compare_page(shelf, chosen, oldest_first="order" in parameters)
         if (entry := shelf.entry(identity)) is None:
             return pages.problem(
                 HTTPStatus.NOT_FOUND, "There is no such result here; the list shows what there is."

@@ -78,11 +78,15 @@ class Shelf:
     ) -> tuple[Book | None, bool]:
         """What was read of a result, and whether it is being read now; ``TareError`` if it cannot be read.
 
-        ``None`` as long as the first reading takes. What is out of date is read again, ``anew``: without a rest.
+        ``None`` as long as the first reading takes. What is out of date is read again; without a rest if ``anew``, or
+        if nobody is measuring.
         """
         now = version_of(entry.path)
         with self._lock:
             place = self._place(entry)
+        if place.book is not None and place.book.version != now:
+            anew = anew or place.follower.progress().state != "running"
+        with self._lock:
             if place.reading is None and _is_due(place.book, now, anew=anew):
                 place.began_s = time.monotonic()
                 place.reading = self._begin(entry.path, now, place.follower)
