@@ -269,6 +269,14 @@ def test_a_result_that_cannot_be_read_says_why_and_harms_no_other(client: Client
     assert client.read(result_named(client, "plain")).status == 200
 
 
+def test_a_long_list_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tare.serve.pages.LISTED", 2)
+    first, second = client.get("/").text, client.get("/?page=2").text
+    assert "3 results" in first
+    assert 'href="?page=2"' in first
+    assert (first.count("<li>"), second.count("<li>")) == (2, 1)
+
+
 def test_two_copies_of_one_measurement_are_not_compared(client: Client) -> None:
     one, other = (result_named(client, name).rpartition("/")[2] for name in ("plain", "hostile"))
     for name in ("plain", "hostile"):

@@ -87,6 +87,14 @@ def head(entry: ShelvedResult) -> ResultHead:
     )
 
 
+def begun(entry: ShelvedResult) -> str:
+    """What sorts results by their newest start, from names alone: a journal's files begin with it."""
+    try:
+        return max((path.name for path in journal_files(ResultFolder(entry.path).journal)), default="")
+    except OSError:
+        return ""
+
+
 def _newest(folder: ResultFolder) -> Session | None:
     for path in reversed(journal_files(folder.journal)):
         first = next(OneFile(path).records(), None)

@@ -2,6 +2,7 @@
 """Each page: what is set into its template. The figures are those of the report, from the same analysis."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,12 +27,14 @@ from tare.serve.book import Book
 from tare.serve.chart import ROWS, chart
 from tare.serve.choice import EVERY, ViewChoice
 from tare.serve.follow import LiveProgress
-from tare.serve.heads import MOST_RESULTS, ShelvedResult, head
+from tare.serve.heads import MOST_RESULTS, ShelvedResult, begun, head
 from tare.serve.panel import HEIGHT_PX, panel, trial_page
 from tare.serve.shelf import Shelf
 from tare.treat.pairing import cell_of
 from tare.units import format_byte
 
+LISTED = 50
+"""Results on one page of the list."""
 MOST_COMPARED = 6
 """Results beside each other."""
 PATIENCE_S = 0.4
@@ -83,13 +86,19 @@ def data_page(shelf: Shelf, entry: ShelvedResult) -> Page:
     return Page(content=text.encode(), kind="application/json")
 
 
-def list_page(shelf: Shelf) -> Page:
-    heads = [head(entry) for entry in shelf.entries()]
-    heads.sort(key=lambda each: each.started_utc or "", reverse=True)
+def list_page(shelf: Shelf, choice: ViewChoice) -> Page:
+    """Only the results on the page are looked into."""
+    entries = sorted(shelf.entries(), key=begun, reverse=True)
+    pages = max(1, math.ceil(len(entries) / LISTED))
+    page = min(choice.page, pages)
     return _page(
         "list",
         title="Results",
-        heads=heads,
+        heads=[head(entry) for entry in entries[(page - 1) * LISTED : page * LISTED]],
+        count=len(entries),
+        page=page,
+        pages=pages,
+        choice=choice,
         places=[str(place) for place in shelf.places],
         most=MOST_RESULTS,
         moment=words.moment,

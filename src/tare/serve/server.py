@@ -228,7 +228,7 @@ class Explorer(BaseHTTPRequestHandler):
         if path in pages.STATIC:
             return pages.static_file(path)
         if path == "/":
-            return pages.list_page(shelf)
+            return pages.list_page(shelf, ViewChoice.of(parameters))
         if (route := self._route(path)) is None:
             return pages.problem(HTTPStatus.NOT_FOUND, "There is no such page.")
         identity, page = route
