@@ -27,7 +27,6 @@ HEADERS = {
 }
 """Of every answer. There is none that lets another origin read it."""
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?", re.ASCII)
-_COOKIE_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +77,8 @@ class AccessGate:
         )
 
     def set_cookie(self) -> str:
-        """The header's value: no script reads it, and no page of another site sends it along."""
-        return f"{self.cookie}={self.key}; Path=/; Max-Age={_COOKIE_S}; HttpOnly; SameSite=Strict"
+        """The header's value: until the browser ends; no script reads it, and no page of another site sends it along."""
+        return f"{self.cookie}={self.key}; Path=/; HttpOnly; SameSite=Strict"
 
 
 def is_foreign(headers: Mapping[str, str]) -> bool:
