@@ -269,6 +269,33 @@ def test_a_result_that_cannot_be_read_says_why_and_harms_no_other(client: Client
     assert client.read(result_named(client, "plain")).status == 200
 
 
+def test_a_large_journal_is_shown_from_its_columns_which_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tare.journal.large.LARGE_JOURNAL_BYTE", 0)
+    make_result(tmp_path / "large", is_hostile=True)
+    with serving(tmp_path) as client:
+        own = result_named(client.enters(), "large")
+        point = re.findall(r"point=([0-9a-f]{12})", client.read(own).text)[0]
+        text = client.get(f"{own}?point={point}").text
+        assert "one joined sample for each trial and metric" in text
+        (trial, *_) = re.findall(rf'href="({own}/trial[^"]+)"', text)
+        assert "3 samples" in client.get(trial.replace("&amp;", "&")).text
+        assert client.get(f"{own}/host").status == 200
+
+
+def test_events_of_a_journal_that_cannot_be_read_end(tmp_path: Path) -> None:
+    result = make_result(tmp_path / "one")
+    with serving(tmp_path) as client:
+        own = result_named(client.enters(), "one")
+        (path,) = result.glob("journal/*.jsonl")
+        path.unlink()
+        path.mkdir()
+        answer = client.get(f"{own}/events")
+        assert (answer.status, answer.text) == (200, "")
+        assert client.get(own).status == 500
+
+
 def test_a_long_list_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tare.serve.pages.LISTED", 2)
     first, second = client.get("/").text, client.get("/?page=2").text

@@ -77,7 +77,7 @@ class AccessGate:
         )
 
     def set_cookie(self) -> str:
-        """The header's value: until the browser ends; no script reads it, and no page of another site sends it along."""
+        """The header's value, until the browser ends: no script reads it, and no other site's page sends it along."""
         return f"{self.cookie}={self.key}; Path=/; HttpOnly; SameSite=Strict"
 
 

@@ -280,6 +280,8 @@ class Explorer(BaseHTTPRequestHandler):
             self.end_headers()
             for event in self._events(entry):
                 self.wfile.write(event)
+        except TareError:
+            return  # the page that the browser then loads says what is wrong with the journal
         finally:
             self.server.streams.release()
 
