@@ -419,3 +419,16 @@ def _answered_at_last(client: Client) -> bool:
             return client.enters().get("/").status == HTTPStatus.OK
         time.sleep(0.05)
     return False
+
+
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [("127.0.0.1", "http://127.0.0.1:8000"), ("::1", "http://[::1]:8000"), ("0.0.0.0", "http://node7:8000")],  # noqa: S104 - the case
+)
+def test_the_printed_address_is_one_that_a_browser_reaches(
+    address: str, origin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "node7")
+    server = object.__new__(under_test.ExplorerServer)  # bound to nothing
+    server.server_address, server.server_port = (address, 8000), 8000
+    assert server.origin == origin

@@ -127,9 +127,7 @@ def report(
 def serve(
     places: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[RESULT|FOLDER]...", help="Results, or folders with them; ./results by default."
-        ),
+        typer.Argument(metavar="RESULT|FOLDER", help="Results, or folders with them; ./results by default."),
     ] = None,
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port to listen on; 0 takes a free one.")

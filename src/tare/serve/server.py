@@ -78,9 +78,9 @@ class ExplorerServer(ThreadingHTTPServer):
 
     @property
     def origin(self) -> str:
-        """Where a browser on this host reaches it."""
+        """Where a browser reaches it: by this host's name if it listens on all addresses."""
         name = str(self.server_address[0])
-        shown = "127.0.0.1" if name == "0.0.0.0" else "::1" if name == "::" else name  # noqa: S104 - is compared
+        shown = socket.gethostname() if ipaddress.ip_address(name).is_unspecified else name
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server_port}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
