@@ -2,6 +2,7 @@
 """A server of results in a thread, and a client that sends what a browser would, or what it never would."""
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -147,3 +148,12 @@ def event_data(text: str) -> list[dict[str, object]]:
     return [
         json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")
     ]
+
+
+def result_named(client: Client, name: str) -> str:
+    """The address of a result's page."""
+    link = re.search(
+        rf'href="(/r/[0-9a-f]+)">[^<]*</a> <span class="quiet">[^<]*/{name}<', client.get("/").text
+    )
+    assert link
+    return link[1]

@@ -78,7 +78,25 @@ class Window:
         return elements
 
     def text(self, selector: str) -> str:
-        return str(self.all(selector)[0].text)
+        """Empty where there is no such element: a page may just be on its way."""
+        return str(
+            self.driver.execute_script(
+                "return document.querySelector(arguments[0])?.innerText ?? ''", selector
+            )
+        )
+
+    def clicks(self, selector: str) -> None:
+        """Click the first such element, once it stays there long enough."""
+        self.until(lambda: self._clicked(selector))
+
+    def _clicked(self, selector: str) -> bool:
+        from selenium.common.exceptions import WebDriverException  # noqa: PLC0415 - not everybody has it
+
+        try:
+            self.all(selector)[0].click()
+        except (WebDriverException, IndexError):
+            return False
+        return True
 
     def opens(self, address: str) -> None:
         """Load it anew, as from a bookmark, and wait until the result was read."""
@@ -174,6 +192,11 @@ def test_all_is_reached_by_keys_and_escape_leads_back(window: Window) -> None:
     assert "point=" not in window.driver.current_url
 
 
+def _announced(window: Window) -> str:
+    """What a screen reader says by itself."""
+    return str(window.driver.execute_script("return document.getElementById('announced').textContent"))
+
+
 def test_a_filter_has_an_address_that_shows_the_same_again_and_back_leads_back(window: Window) -> None:
     window.opens(window.addresses["plain"])
     every = len(window.all("a.point"))
@@ -181,12 +204,10 @@ def test_a_filter_has_an_address_that_shows_the_same_again_and_back_leads_back(w
     window.keys("arm1")
     window.until(lambda: len(window.all("a.point")) == 1)
     assert window.focus()[0] == "f-environment"
-    assert window.text("#announced") or window.driver.execute_script(
-        "return document.getElementById('announced').textContent"
-    ).startswith("1 of")
+    window.until(lambda: _announced(window).startswith("1 of"))
     address = window.driver.current_url
     assert "environment=arm1" in address
-    window.all("a.point")[0].click()
+    window.clicks("a.point")
     window.until(lambda: window.all("#samples"))
     deeper = window.driver.current_url
     window.driver.back()
@@ -204,14 +225,13 @@ def test_progress_comes_in_by_itself_is_announced_and_ends(window: Window) -> No
     window.journal.grow(6)
     window.until(lambda: "26 of 40" in window.text("#live-said"))
     assert window.text("#newer") == "Show 6 new trials"
-    said = "return document.getElementById('announced').textContent"
-    assert "26 of 40" in window.driver.execute_script(said)
+    window.until(lambda: "26 of 40" in _announced(window))
     window.journal.grow()
     window.until(lambda: "ended: 40 of 40" in window.text("#live-said"))
-    window.all("#newer-link")[0].click()
+    window.clicks("#newer-link")
     window.until(lambda: "40 trials" in window.text(".stamp"))
     assert "anew" not in window.driver.current_url
-    assert not window.all("#newer")[0].is_displayed()
+    assert window.text("#newer:not([hidden])") == ""
 
 
 def addresses(window: Window) -> Iterator[str]:
@@ -286,9 +306,9 @@ def test_without_scripts_filters_and_points_still_work(window: Window) -> None:
     window.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         window.opens(f"{window.addresses['plain']}?environment=arm2")
-        window.all("#filters button")[0].click()
-        window.until(lambda: len(window.all("a.point")) == 1)
-        window.all("a.point")[0].click()
+        window.clicks("#filters button")
+        window.until(lambda: "workload=" in window.driver.current_url and len(window.all("a.point")) == 1)
+        window.clicks("a.point")
         window.until(lambda: window.all("#samples"))
     finally:
         window.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
