@@ -68,6 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     "calibrate": BASE
     | {"analyze", "environments", "host", "journal", "measure", "nodes", "plan", "treat", "workloads"},
     "pipeline": BASE | {"analyze", "journal", "measure", "plan", "treat", "workloads"},
+    "serve": BASE | {"analyze", "drawing", "host", "journal", "measure", "pipeline", "report", "treat"},
 }
 """Part of the program → what else of it each may import; every part may import itself."""
 EVERYTHING = {"cli", "commands", "__main__"}

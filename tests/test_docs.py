@@ -22,6 +22,7 @@ LONG = {
     "tare run quick": "tare plan quick",
     "tare calibrate": "tare calibrate --help",
     "tare doctor --networks": "tare doctor",
+    "tare serve": "tare serve --help",
 }
 """What takes minutes is planned here instead; `make run` is what runs it, and the contract tests try the networks."""
 

@@ -30,6 +30,7 @@ _BESIDE = {
     "profile",
     "report",
     "scripts",
+    "serve",
     "statistics",
     "treat",
     "workloads",
@@ -78,6 +79,7 @@ _SLOW = {
     "test_plan_broken_files",
     "test_report_browser",
     "test_report_curves",
+    "test_serve_browser",
     "test_statistics_coverage",
     "test_statistics_sharper",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about results: ``tare plan``, ``show``, ``compare``, ``history``, ``report``, ``export`` and others."""
+"""Commands about results: ``tare plan``, ``show``, ``compare``, ``report``, ``serve``, ``export`` and others."""
 
 from pathlib import Path
 from typing import Annotated
@@ -121,6 +121,34 @@ def report(
     from tare.commands.report import run_report
 
     return run_report(result, output)
+
+
+@app.command()
+def serve(
+    places: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RESULT|FOLDER", help="Results, or folders with them; ./results by default."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port to listen on; 0 takes a free one.")
+    ] = 0,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on; others than this host need --yes-i-share."
+        ),
+    ] = "127.0.0.1",
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
+    ] = False,
+    shares: Annotated[
+        bool, typer.Option("--yes-i-share", help="Let other hosts in, unencrypted, by the token alone.")
+    ] = False,
+) -> int:
+    """Explore results in a browser, also while they are measured."""
+    from tare.commands.serve import run_serve
+
+    return run_serve(places or [], host, port, opens_browser=not no_browser, shares=shares)
 
 
 @app.command()

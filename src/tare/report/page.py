@@ -41,15 +41,16 @@ def section(anchor: str, label: str, **values: Any) -> PageSection:
 
 def rendered(template: str, **values: Any) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it."""
-    return _environment().get_template(f"{template}.html.j2").render(values)
+    return templates().get_template(f"{template}.html.j2").render(values)
 
 
 @cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - heavy, needed by the page alone
+def templates(package: str = "tare.report") -> "Environment":
+    """Templates of a package, which may use those of the report; all values that they print are escaped."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - heavy, needed by pages alone
 
     environment = Environment(
-        loader=PackageLoader("tare.report"),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, "tare.report"))]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

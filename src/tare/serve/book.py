@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A result that was read: its analysis, and what every page of it needs, made once."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from markupsafe import Markup
+
+from tare.drawing.marks import MarkStyle, looks
+from tare.records import Analysis, Outcome, Status, Verdict
+from tare.report import arrange, losses
+from tare.report.arrange import AnswerSection, MetricSection
+from tare.report.integrity import integrity_said
+from tare.report.reasons import Reason, reasons
+from tare.report.stops import decisions_said, stops_said
+from tare.serve.arrays import SampleArrays
+from tare.serve.choice import point_name
+
+Version = tuple[tuple[str, int, int], ...]
+"""Name, size and time of change of each file that an analysis depends on."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Book:
+    """One result as it was at a moment."""
+
+    analysis: Analysis
+    version: Version
+    read_at_s: float = 0.0
+    """By the monotonic clock."""
+    took_s: float = 0.0
+
+    def prepare(self) -> None:
+        """Make everything now, while somebody waits for the result anyway."""
+        for name, member in vars(type(self)).items():
+            if isinstance(member, cached_property):
+                getattr(self, name)
+
+    @cached_property
+    def metrics(self) -> tuple[MetricSection, ...]:
+        return arrange.metrics(self.analysis)
+
+    @cached_property
+    def looks(self) -> Mapping[str, MarkStyle]:
+        return looks(arrange.environments(self.analysis))
+
+    @cached_property
+    def arrays(self) -> SampleArrays:
+        return SampleArrays(self.analysis.outcomes)
+
+    @cached_property
+    def points(self) -> Mapping[str, Verdict]:
+        """The verdicts by their points' names."""
+        return {point_name(verdict.overhead.summary): verdict for verdict in self.analysis.verdicts}
+
+    @cached_property
+    def trials(self) -> Mapping[str, Outcome]:
+        """The outcomes by their trials' identities."""
+        return {outcome.trial.identity: outcome for outcome in self.analysis.outcomes}
+
+    @cached_property
+    def beside(self) -> Mapping[tuple[str, str, int, str, int], str]:
+        """Workload, layout, block, environment and replicate → the trial's identity."""
+        trials = (outcome.trial for outcome in self.analysis.outcomes)
+        return {
+            (
+                each.workload.name,
+                each.setting,
+                each.block,
+                each.environment.name,
+                each.replicate,
+            ): each.identity
+            for each in trials
+        }
+
+    @cached_property
+    def counts(self) -> Mapping[Status, int]:
+        return Counter(outcome.status for outcome in self.analysis.outcomes)
+
+    @cached_property
+    def answers(self) -> Sequence[AnswerSection]:
+        return arrange.answers(self.analysis)
+
+    @cached_property
+    def reasons(self) -> Sequence[Reason]:
+        return reasons(self.analysis)
+
+    @cached_property
+    def warnings(self) -> Sequence[str]:
+        """What a reader must know before the figures."""
+        unlike = [
+            f"native differs from itself in {each}: distrust the machine before you believe the rest"
+            for each in arrange.unlike_natives(self.analysis)
+        ]
+        said = [*integrity_said(self.analysis.integrity), *unlike]
+        return [*said, *stops_said(self.analysis), *decisions_said(self.analysis)]
+
+    @cached_property
+    def lost(self) -> Markup:
+        """The report's section on what did not run; empty as long as that is only what is left to run."""
+        known = self.analysis
+        any_lost = known.skipped or losses.losses(known) or losses.dropped(known) or known.repeated_trials
+        whole = len(known.outcomes) >= known.planned_trials
+        return losses.html(known, None).text if any_lost or whole else Markup()

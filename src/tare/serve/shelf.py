@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results on offer, each read once: what was read stays until its journal changes."""
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYetError
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tare.errors import InputError, JournalError
+from tare.journal.result import ResultFolder, journal_files
+from tare.pipeline import analyse_result
+from tare.serve.book import Book, Version
+from tare.serve.follow import Follower
+from tare.serve.heads import MOST_RESULTS, ShelvedResult, find_results
+
+_KEPT = 6
+"""Results that stay in memory."""
+_KEPT_BYTE = 1 << 30
+"""Journals of those that stay in memory, together; the newest stays in any case."""
+_LOOKED_EVERY_S = 2.0
+_REST = 20
+"""A result that grows is read again after so many times the time that it takes: a campaign on this host is disturbed
+by a twentieth of a processor at most."""
+
+
+@dataclass(slots=True)
+class _OnShelf:
+    """What is known of one result."""
+
+    follower: Follower
+    book: Book | None = None
+    reading: "Future[Book] | None" = None
+    began_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Shelf:
+    """Results below the named places; one is read at a time, as reading takes a processor and memory."""
+
+    places: Sequence[Path]
+    _entries: dict[str, ShelvedResult] = field(default_factory=dict)
+    _found_s: float = -_LOOKED_EVERY_S
+    _known: "OrderedDict[str, _OnShelf]" = field(default_factory=OrderedDict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    """Of the one who reads."""
+
+    def entries(self) -> tuple[ShelvedResult, ...]:
+        """All results there are now."""
+        with self._lock:
+            if time.monotonic() - self._found_s >= _LOOKED_EVERY_S:
+                self._entries = {entry.identity: entry for entry in find_results(self.places)}
+                self._found_s = time.monotonic()
+            return tuple(self._entries.values())[:MOST_RESULTS]
+
+    def entry(self, identity: str) -> ShelvedResult | None:
+        """The result of this identity: only what the places hold can be asked for."""
+        self.entries()
+        return self._entries.get(identity)
+
+    def follower(self, entry: ShelvedResult) -> Follower:
+        with self._lock:
+            return self._place(entry).follower
+
+    def trials_read(self, entry: ShelvedResult) -> int:
+        """How many trials there were when the result was read; 0: it was not."""
+        with self._lock:
+            book = self._place(entry).book
+            return len(book.analysis.outcomes) if book else 0
+
+    def book(
+        self, entry: ShelvedResult, patience_s: float, *, anew: bool = False
+    ) -> tuple[Book | None, bool]:
+        """What was read of a result, and whether it is being read now; ``TareError`` if it cannot be read.
+
+        ``None`` as long as the first reading takes. What is out of date is read again; without a rest if ``anew``, or
+        if nobody is measuring.
+        """
+        now = version_of(entry.path)
+        with self._lock:
+            place = self._place(entry)
+        if place.book is not None and place.book.version != now:
+            anew = anew or place.follower.progress().state != "running"
+        with self._lock:
+            if place.reading is None and _is_due(place.book, now, anew=anew):
+                place.began_s = time.monotonic()
+                place.reading = self._begin(entry.path, now, place.follower)
+            reading = place.reading
+        if reading is not None:
+            self._wait(entry, reading, patience_s)
+        with self._lock:
+            return place.book, place.reading is not None
+
+    def _begin(self, path: Path, version: Version, follower: Follower) -> "Future[Book]":
+        """Read in a thread for which nobody waits at the end."""
+        reading: Future[Book] = Future()
+
+        def read() -> None:
+            with self._turn:
+                try:
+                    reading.set_result(_read(path, version, follower))
+                except BaseException as error:  # noqa: BLE001 - passed on to whoever asks for the result
+                    reading.set_exception(error)
+
+        threading.Thread(target=read, name="tare-reader", daemon=True).start()
+        return reading
+
+    def _place(self, entry: ShelvedResult) -> _OnShelf:
+        place = self._known.get(entry.identity)
+        if place is None:
+            place = self._known[entry.identity] = _OnShelf(Follower(ResultFolder(entry.path)))
+        self._known.move_to_end(entry.identity)
+        return place
+
+    def _wait(self, entry: ShelvedResult, reading: "Future[Book]", patience_s: float) -> None:
+        try:
+            book = reading.result(timeout=patience_s)
+        except NotYetError:
+            return
+        except Exception:
+            with self._lock:
+                self._place(entry).reading = None
+            raise
+        with self._lock:
+            place = self._place(entry)
+            if place.reading is reading:
+                place.book, place.reading = book, None
+                self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was not asked for longest."""
+        kept_byte = 0
+        for number, place in enumerate(reversed(self._known.values())):
+            if place.book is not None:
+                kept_byte += sum(size for _, size, _ in place.book.version)
+                if number and (number >= _KEPT or kept_byte > _KEPT_BYTE):
+                    place.book = None
+
+
+def version_of(path: Path) -> Version:
+    """Which files there are, by name, size and time: what an analysis was made of."""
+    folder = ResultFolder(path)
+    files = [*journal_files(folder.journal), path / "campaign.json", folder.calibration]
+    files += [inner for child in folder.explanations() for inner in journal_files(child.journal)]
+    return tuple(_stamped(file) for file in files)
+
+
+def _stamped(path: Path) -> tuple[str, int, int]:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - no slower than Path's
+    except OSError:
+        return str(path), -1, 0
+    return str(path), status.st_size, status.st_mtime_ns
+
+
+def _is_due(book: Book | None, now: Version, *, anew: bool) -> bool:
+    if book is None:
+        return True
+    rested = time.monotonic() - book.read_at_s >= _REST * book.took_s
+    return book.version != now and (anew or rested)
+
+
+def _read(path: Path, version: Version, follower: Follower) -> Book:
+    began = time.monotonic()
+    try:
+        analysis = analyse_result(path)
+    except RecursionError as error:
+        raise JournalError(f"{path} is nested too deeply to be read") from error
+    if not analysis.sessions:
+        raise InputError(f"{path} holds a campaign and no measurement yet")
+    book = Book(analysis=analysis, version=version)
+    book.prepare()
+    follower.progress()
+    book.took_s, book.read_at_s = time.monotonic() - began, time.monotonic()
+    return book

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of results in a thread, and a client that sends what a browser would, or what it never would."""
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http.client import HTTPResponse
+from pathlib import Path
+from random import Random
+
+from bench.fake_results import write_result
+
+from tare.records import Outcome, Status
+from tare.serve.gate import AccessGate
+from tare.serve.server import ExplorerServer
+from tare.serve.shelf import Shelf
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>\x1b[2J\u202e"
+BLOCKS, ENVIRONMENTS = 8, 3
+LIMIT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+@dataclass(slots=True)
+class Client:
+    """One browser."""
+
+    server: ExplorerServer
+    cookie: str = ""
+    host: str = "127.0.0.1"
+
+    @property
+    def token(self) -> str:
+        return self.server.gate.token
+
+    def get(self, target: str, method: str = "GET", **headers: str) -> Answer:
+        """Header names have ``_`` for ``-``."""
+        sent = {"Host": self.host, **({"Cookie": self.cookie} if self.cookie else {})}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        lines = [
+            f"{method} {target} HTTP/1.1",
+            *(f"{name}: {value}" for name, value in sent.items() if value),
+        ]
+        return self.raw("\r\n".join([*lines, "", ""]).encode())
+
+    def raw(self, request: bytes) -> Answer:
+        with self.connected() as connection:
+            connection.sendall(request)
+            answer = HTTPResponse(connection, method=request.split(b" ")[0].decode("latin-1"))
+            answer.begin()
+            text = answer.read().decode()
+            headers = dict(answer.getheaders())
+            answer.close()
+            return Answer(answer.status, headers, text)
+
+    def connected(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.server.server_port), timeout=LIMIT_S)
+
+    def enters(self) -> "Client":
+        """Use the printed address, as a browser that keeps cookies."""
+        answer = self.get(f"/?token={self.token}")
+        self.cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        return self
+
+    def read(self, target: str) -> Answer:
+        """A page, once the result was read."""
+        answer = self.get(target)
+        while "<div data-wait>" in answer.text:
+            answer = self.get(target)
+        return answer
+
+
+@contextmanager
+def serving(*places: Path) -> Iterator[Client]:
+    server = ExplorerServer(("127.0.0.1", 0), Shelf(list(places)), AccessGate.new())
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield Client(server)
+    finally:
+        server.shutdown()
+        server.end()
+        thread.join()
+
+
+def hostile(outcome: Outcome, random: Random) -> Outcome:
+    """The same trial, whose program and host say what would be harmful if a page took it as its own."""
+    del random
+    lost = outcome.trial.block == 1 and outcome.trial.environment.name == "arm1"
+    return replace(
+        outcome,
+        status=Status.FAILED if lost else outcome.status,
+        reason=HOSTILE if lost else None,
+        excerpt=HOSTILE if lost else None,
+        samples=(
+            *outcome.samples,
+            replace(outcome.samples[0], name=f"x{HOSTILE}", unit="</script>"),
+        ),
+        facts={**outcome.facts, HOSTILE: HOSTILE},
+    )
+
+
+def make_result(path: Path, *, blocks: int = BLOCKS, is_hostile: bool = False) -> Path:
+    path.mkdir(parents=True)
+    if is_hostile:
+        write_result(path, blocks, ENVIRONMENTS, hostile)
+    else:
+        write_result(path, blocks, ENVIRONMENTS)
+    return path
+
+
+@dataclass(slots=True)
+class GrowingJournal:
+    """The journal of a result as its runner writes it: a line, and then another."""
+
+    result: Path
+    _lines: list[bytes] = field(default_factory=list)
+    _path: Path = Path()
+
+    def begin(self, lines: int) -> None:
+        """Leave only the first lines."""
+        (self._path,) = self.result.glob("journal/*.jsonl")
+        self._lines = self._path.read_bytes().splitlines(keepends=True)
+        self._path.write_bytes(b"".join(self._lines[:lines]))
+        self._lines = self._lines[lines:]
+
+    def grow(self, lines: int | None = None) -> None:
+        """Write so many more; all that are left, the end among them, without a number."""
+        count = len(self._lines) if lines is None else lines
+        with self._path.open("ab") as opened:
+            opened.write(b"".join(self._lines[:count]))
+        self._lines = self._lines[count:]
+
+
+def event_data(text: str) -> list[dict[str, object]]:
+    return [
+        json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")
+    ]
+
+
+def result_named(client: Client, name: str) -> str:
+    """The address of a result's page."""
+    link = re.search(
+        rf'href="(/r/[0-9a-f]+)">[^<]*</a> <span class="quiet">[^<]*/{name}<', client.get("/").text
+    )
+    assert link
+    return link[1]
