@@ -160,6 +160,7 @@ from tare.records.planned import (
     check_user,
     levels_text,
 )
+from tare.records.scaled import Scaled, Short
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
     BLAS,
@@ -341,6 +342,7 @@ __all__ = [
     "RunFacts",
     "Sample",
     "ScanChoice",
+    "Scaled",
     "Scope",
     "Seen",
     "Series",
@@ -349,6 +351,7 @@ __all__ = [
     "SharingLoss",
     "SharingSummary",
     "Shift",
+    "Short",
     "Signal",
     "SignalBlock",
     "SignalDifference",
