@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tare.plan.definition import Campaign
-from tare.plan.factors import Factor, Of
+from tare.plan.factors import Factor, Of, at_hosts
 from tare.plan.schema import Host
 from tare.plan.sharing import Sharing
 from tare.records import Layout, Scaled, Short, Spread, Workload
@@ -26,7 +26,7 @@ class _Place:
 
 def placed(campaign: Campaign, host: Host, points: list[Scaled]) -> Campaign:
     """The campaign with each layout where it fits; ``points`` takes what that changes."""
-    places = {layout: _place(layout, host) for layout in layouts_of(campaign)}
+    places = {layout: _place(layout, host) for layout in layouts_of(campaign)} | _over(campaign, host)
     kept = {layout: place.here for layout, place in places.items() if place.here is not None}
     points += _joined(_moves(campaign, places))
     points += _crowds(list(kept.values()), host)
@@ -50,6 +50,18 @@ def in_layouts(campaign: Campaign, kept: Mapping[Layout, Layout]) -> Campaign:
 
 def layouts_of(campaign: Campaign) -> tuple[Layout, ...]:
     return _unique((*campaign.layouts, *(order.layout for order in campaign.orders)))
+
+
+def _over(campaign: Campaign, host: Host) -> dict[Layout, _Place]:
+    """The layouts on more hosts than there are, of a factor that has smaller levels."""
+    return {
+        Layout.parse(at_hosts(text, count)): _Place(None, f"there are {host.hosts} hosts")
+        for factor in campaign.factors
+        if factor.of is Of.HOSTS
+        for count in (int(level.text) for level in factor.levels)
+        for text in factor.names
+        if min(int(level.text) for level in factor.levels) <= host.hosts < count and host.hosts > 1
+    }
 
 
 def _place(layout: Layout, host: Host) -> _Place:
@@ -168,10 +180,11 @@ def _factors(
         if not factor.changes_layouts:
             yield factor
             continue
-        fits = (
-            (lambda text: int(text) <= host.hosts) if factor.of is Of.HOSTS else (lambda text: text in texts)
-        )
-        places = [place for place, level in enumerate(factor.levels) if fits(level.text)]
+        places = [
+            place
+            for place, level in enumerate(factor.levels)
+            if (int(level.text) <= host.hosts if factor.of is Of.HOSTS else level.text in texts)
+        ]
         if len(places) < len(factor.levels):
             points.append(_lost_levels(factor, places))
         if len(places) > 1:
