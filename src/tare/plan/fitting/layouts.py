@@ -16,7 +16,7 @@ from tare.records import Layout, Scaled, Short, Spread, Workload
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Destination:
     """Where a layout is measured here; ``None``: not at all, for a reason."""
 
     here: Layout | None
@@ -52,10 +52,10 @@ def layouts_of(campaign: Campaign) -> tuple[Layout, ...]:
     return _unique((*campaign.layouts, *(order.layout for order in campaign.orders)))
 
 
-def _over(campaign: Campaign, host: Host) -> dict[Layout, _Place]:
+def _over(campaign: Campaign, host: Host) -> dict[Layout, _Destination]:
     """The layouts on more hosts than there are, of a factor that has smaller levels."""
     return {
-        Layout.parse(at_hosts(text, count)): _Place(None, f"there are {host.hosts} hosts")
+        Layout.parse(at_hosts(text, count)): _Destination(None, f"there are {host.hosts} hosts")
         for factor in campaign.factors
         if factor.of is Of.HOSTS
         for count in (int(level.text) for level in factor.levels)
@@ -64,19 +64,19 @@ def _over(campaign: Campaign, host: Host) -> dict[Layout, _Place]:
     }
 
 
-def _place(layout: Layout, host: Host) -> _Place:
+def _place(layout: Layout, host: Host) -> _Destination:
     moved = layout if layout.hosts <= host.hosts else _nearer(layout, host.hosts)
     if moved is None:
         why = "it is about the wire between hosts, and there is one host: name more by --hosts"
-        return _Place(None, why)
+        return _Destination(None, why)
     wanted = moved.as_native.processors
     if wanted > host.most_processors:
         why = (
             f"{wanted} processors are wanted on a host, which has {host.processors}, and at most "
             f"{host.oversubscribe} may share one"
         )
-        return _Place(None, why, Short.PROCESSORS if moved == layout else Short.HOSTS)
-    return _Place(moved, "this host alone" if host.hosts == 1 else f"there are {host.hosts}")
+        return _Destination(None, why, Short.PROCESSORS if moved == layout else Short.HOSTS)
+    return _Destination(moved, "this host alone" if host.hosts == 1 else f"there are {host.hosts}")
 
 
 def _nearer(layout: Layout, hosts: int) -> Layout | None:
@@ -104,7 +104,7 @@ def _shared(sharing: Sharing, kept: Mapping[Layout, Layout]) -> Sharing | None:
     return replace(sharing, alone=kept[sharing.alone], together=together)
 
 
-def _moves(campaign: Campaign, places: dict[Layout, _Place]) -> Iterator[Scaled]:
+def _moves(campaign: Campaign, places: dict[Layout, _Destination]) -> Iterator[Scaled]:
     """A point for each layout that is elsewhere or nowhere; of several that come to the same the first is measured."""
     measured = {layout: _names(campaign, layout) for layout, place in places.items() if place.here == layout}
     for layout, place in places.items():

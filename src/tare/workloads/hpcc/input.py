@@ -34,7 +34,7 @@ _LEAST_FRACTION, _LEAST_SIZE = 0.001, 100
 
 
 def smaller(size: int | None, memory_fraction: float) -> dict[str, int | float] | None:
-    """The options of a problem with a tenth less rows, or half of the matrix; ``None`` if that is too small to say anything."""
+    """The options of a problem with a tenth less rows, or half of the matrix; ``None`` if that would say little."""
     if size is not None:
         less = int(size * _SMALLER) // _ROUND * _ROUND
         return {"problem_size": less} if less >= _LEAST_SIZE else None
