@@ -6,10 +6,10 @@
 - ``REPRODUCED``: all intervals of ours that the claim speaks of lie inside what it states;
 - ``CONTRADICTED``: one of them lies outside;
 - ``UNDECIDED``: neither, or some of what the claim speaks of was not measured, as ``reason`` says;
-- ``NOT_MEASURED``: nothing of it was, or only what is not the paper's own point: a smaller problem, shared processors, an
-  emulated guest. What that would say is ``here``, and how it differs is in the ``deviations`` of its ``parts``.
+- ``NOT_MEASURED``: nothing of it was, or only what is not the paper's own point: a smaller problem, shared processors,
+  an emulated guest. What that would say is ``here``, and how it differs is in the ``deviations`` of its ``parts``.
 
-Each claim is judged by itself at 95 %: of twenty that do not hold, one may be called reproduced or contradicted by chance.
+Each claim is judged by itself at 95 %: a claim next to its bound may be called reproduced or contradicted by chance.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -228,9 +228,7 @@ _FINDERS = {
 
 def unknown_roles(claims: Iterable[Claim]) -> frozenset[str]:
     """Roles of claims that are none of ``analyze.roles``."""
-    named = (
-        role for claim in claims for role in (*claim.environments, *claim.among, claim.against)
-    )
+    named = (role for claim in claims for role in (*claim.environments, *claim.among, claim.against))
     return frozenset(named) - set(ROLES) - {_SAME}
 
 

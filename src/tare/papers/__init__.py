@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The papers' tables and figures as data: one TOML file each, with what is printed, where, and what that claims.
 
-Only numbers that a text or table prints stand in the files; a figure whose values are only drawn has the relations that the
-text states. ``tare.analyze.published`` compares a result with them. docs/papers-views.md explains how to read a claim.
+Only numbers that a text or table prints stand in the files; a figure whose values are only drawn has the relations that
+the text states. ``tare.analyze.published`` compares a result with them; docs/papers-views.md explains how to read it.
 """
 
 import tomllib

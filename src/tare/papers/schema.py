@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The form of a paper's file, and how its percents become the bounds of a claim.
 
-A number that a paper prints without an interval stands for half to twice of it: its hosts were others. "Near", "similar" and
-"close" stand for a difference below 5 %, which B16 (page 49) calls irrelevant. Bounds that a paper states are taken as they are.
+A number that a paper prints without an interval stands for half to twice of it: its hosts were others. "Near" and
+"similar" stand for a difference below 5 %, which B16 (page 49) calls irrelevant. Bounds that a paper states are taken as
+they are.
 """
 
 import math
@@ -189,7 +190,11 @@ def _other_place(table: ClaimTable, view: ViewTable) -> Place | None:
 
 
 def _place(
-    table: ClaimTable, view: ViewTable, metric: str | None, layout: str, options: dict[str, OptionValue] | None
+    table: ClaimTable,
+    view: ViewTable,
+    metric: str | None,
+    layout: str,
+    options: dict[str, OptionValue] | None,
 ) -> Place:
     limits = table.at or view.at
     return Place(

@@ -40,6 +40,7 @@ from tare.records import (
     Limits,
     MpiLauncher,
     NamedHost,
+    Scaled,
     ScanChoice,
     SharedCell,
     Turns,
@@ -98,6 +99,8 @@ class Campaign:
     """Conditions that make ``tare run`` end with exit code 1."""
     undecided_fails: bool = True
     """Whether a condition that the data cannot decide does so too."""
+    scaled: tuple[Scaled, ...] = ()
+    """What this host measures otherwise than the file asks, or not at all (``fit = true``)."""
     added_from: tuple[int, ...] = ()
     """Block counts at which the result was finished and got more blocks; none in a stored campaign."""
 
@@ -359,6 +362,7 @@ def differences(kept: Campaign, now: Campaign) -> list[str]:
 
 def _leaves(campaign: Campaign) -> dict[str, str]:
     data = campaign.to_json()
+    del data["scaled"]  # follows from the rest
     several = len(campaign.looks) > 1
     data["looks"] = f"after {', '.join(map(str, campaign.looks))} blocks" if several else "after all blocks"
     data["fail_if"] = ", ".join(sorted(condition.text for condition in campaign.fail_if)) or None

@@ -167,5 +167,6 @@ def _scaled(limits: Limits, layout: Layout, linked: Sequence[Sharing]) -> Limits
     """Scale the limits: an instance has the same memory throughout an experiment."""
     if limits.node_memory_byte is not None:
         return limits.of(layout)
-    share_byte = min(sharing.instance_memory_byte(limits.memory_byte) for sharing in linked)
+    memory_byte = limits.of(layout).memory_byte
+    share_byte = min(sharing.instance_memory_byte(memory_byte) for sharing in linked)
     return replace(limits, memory_byte=layout.instances * share_byte)

@@ -172,6 +172,7 @@ from tare.records.published import (
     Quantity,
     View,
 )
+from tare.records.scaled import Scaled, Short
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
     BLAS,
@@ -361,6 +362,7 @@ __all__ = [
     "Ruling",
     "RunFacts",
     "Sample",
+    "Scaled",
     "ScanChoice",
     "Scope",
     "Seen",
@@ -370,6 +372,7 @@ __all__ = [
     "SharingLoss",
     "SharingSummary",
     "Shift",
+    "Short",
     "Signal",
     "SignalBlock",
     "SignalDifference",
