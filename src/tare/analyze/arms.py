@@ -32,7 +32,7 @@ from tare.records import (
 )
 from tare.statistics.contrasts import estimate, widened
 from tare.statistics.estimate import as_fraction
-from tare.statistics.evidence import interval
+from tare.statistics.evidence import Reach, interval
 from tare.statistics.multiplicity import ERROR
 from tare.statistics.variance import variation
 from tare.treat.pairing import cell_of
@@ -267,7 +267,9 @@ def _between(first: OwnArm, second: OwnArm) -> Estimate | None:
         return None
     contrast = widened(between_two([ours[block] - theirs[block] for block in blocks]))
     overheads = [arm.verdict.overhead for arm in (first, second) if arm.verdict is not None]
-    return as_fraction(interval(contrast, common_reach(overheads, len(blocks)), ERROR))
+    n = len(blocks)
+    reach = common_reach(overheads, n) if overheads else Reach.at_once(n)
+    return as_fraction(interval(contrast, reach, ERROR))
 
 
 Shown = tuple[str, Estimate | None, str, tuple[str, ...]]
