@@ -234,6 +234,7 @@ def _analysed(path: Path) -> Analysis:
         timers=timer_agreements(timer_summaries(outcomes)),
         activities=activity_splits(activity_summaries(outcomes), judged),
         failures=failure_rates(failure_counts(outcomes)),
+        scaled=campaign.scaled,
     )
 
 

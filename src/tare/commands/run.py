@@ -43,7 +43,7 @@ def request_of(campaign: str, output: Path | None, asked: "Overrides", image_nam
     """What the command line asks for; ``CampaignError``, ``InputError``, or ``HostError`` of the hosts."""
     if asked.more is not None and not ResultFolder(Path(campaign)).exists():
         raise InputError(f"--more: {one_line(campaign)} is no result; name the folder of a finished one")
-    chosen, folder = _campaign_and_folder(campaign, output, asked.hosts)
+    chosen, folder = _campaign_and_folder(campaign, output, asked)
     return Request(
         campaign=overridden(chosen, asked),
         folder=folder,
@@ -100,10 +100,10 @@ class Overrides:
 
 
 def _campaign_and_folder(
-    campaign: str, output: Path | None, hosts: str | None
+    campaign: str, output: Path | None, asked: "Overrides"
 ) -> tuple[Campaign, ResultFolder]:
     """Continue a result folder or repeat its kept campaign; anything else is a preset or a file."""
-    folder = ResultFolder(Path(campaign))
+    hosts, folder = asked.hosts, ResultFolder(Path(campaign))
     is_kept = Path(campaign).name == CAMPAIGN_FILE
     if hosts is not None and (is_kept or folder.exists()):
         raise InputError(f"--hosts: {one_line(campaign)} has its hosts; name a preset or a campaign file")
@@ -122,6 +122,7 @@ def _campaign_and_folder(
         host_memory_byte=memory_byte(),
         sizes=sizes,
         asked_hosts=hosts,
+        budget_s=budget_s(asked.budget),
     )
     return chosen, ResultFolder(output or new_folder(chosen.name))
 

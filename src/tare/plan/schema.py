@@ -364,6 +364,7 @@ class SharingTable(StrictTable):
     alone: LayoutText
     together: list[LayoutText] | None = Field(default=None, min_length=1)
     neighbour: Any = None
+    workloads: list[str] | None = Field(default=None, min_length=1)
 
 
 class OrderTable(StrictTable):

@@ -41,6 +41,12 @@ class Sharing:
     together: tuple[Layout, ...] = ()
     """Layouts of several such instances or groups."""
     neighbour: Company | None = None
+    workloads: tuple[str, ...] = ()
+    """Names of the measured workloads that it concerns; empty: all."""
+
+    def concerns(self, workload: str) -> bool:
+        """Whether this workload is measured in it."""
+        return not self.workloads or workload in self.workloads
 
     def __str__(self) -> str:
         companies = [*map(str, self.together), *([f"+{self.neighbour}"] if self.neighbour else [])]

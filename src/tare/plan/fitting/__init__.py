@@ -50,7 +50,7 @@ def fitted(
         raise HostError(f"{asked.name}: nothing of it can be measured here:{reasons}")
     points += sizes_said(asked, campaign, kinds)
     campaign = within_time(campaign, host, budget_s or campaign.budget_s, points, kinds)
-    return replace(campaign, scaled=tuple(points))
+    return replace(campaign, fit=True, scaled=tuple(points))
 
 
 def _measures(campaign: Campaign) -> bool:

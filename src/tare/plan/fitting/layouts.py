@@ -5,7 +5,7 @@ A layout over more hosts than there are goes on as many as there are. Onto a sin
 nodes on each host: with one on each it is about the wire between them, which is missing then.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tare.plan.definition import Campaign
@@ -26,12 +26,18 @@ class _Place:
 
 def placed(campaign: Campaign, host: Host, points: list[Scaled]) -> Campaign:
     """The campaign with each layout where it fits; ``points`` takes what that changes."""
-    places = {layout: _place(layout, host) for layout in _layouts(campaign)}
-    kept = _kept(places)
+    places = {layout: _place(layout, host) for layout in layouts_of(campaign)}
+    kept = {layout: place.here for layout, place in places.items() if place.here is not None}
+    points += _joined(_moves(campaign, places))
+    points += _crowds(list(kept.values()), host)
+    moved = in_layouts(campaign, kept)
+    return replace(moved, factors=tuple(_factors(campaign, host, kept, points)))
+
+
+def in_layouts(campaign: Campaign, kept: Mapping[Layout, Layout]) -> Campaign:
+    """The campaign with these of its layouts, each in another place or its own."""
     workloads = [_on(workload, campaign.layouts, kept) for workload in campaign.workloads]
-    points += _moves(campaign, places)
-    points += _crowds([place.here for place in places.values() if place.here], host)
-    moved = replace(
+    return replace(
         campaign,
         layouts=_unique(kept[layout] for layout in campaign.layouts if layout in kept),
         workloads=tuple(workload for workload in workloads if workload is not None),
@@ -39,12 +45,10 @@ def placed(campaign: Campaign, host: Host, points: list[Scaled]) -> Campaign:
         orders=tuple(
             replace(order, layout=kept[order.layout]) for order in campaign.orders if order.layout in kept
         ),
-        factors=(),
     )
-    return replace(moved, factors=tuple(_factors(campaign, host, kept, points)))
 
 
-def _layouts(campaign: Campaign) -> tuple[Layout, ...]:
+def layouts_of(campaign: Campaign) -> tuple[Layout, ...]:
     return _unique((*campaign.layouts, *(order.layout for order in campaign.orders)))
 
 
@@ -72,11 +76,7 @@ def _nearer(layout: Layout, hosts: int) -> Layout | None:
     return None
 
 
-def _kept(places: dict[Layout, _Place]) -> dict[Layout, Layout]:
-    return {layout: place.here for layout, place in places.items() if place.here is not None}
-
-
-def _on(workload: Workload, all_layouts: Sequence[Layout], kept: dict[Layout, Layout]) -> Workload | None:
+def _on(workload: Workload, all_layouts: Sequence[Layout], kept: Mapping[Layout, Layout]) -> Workload | None:
     """The workload in its layouts that are left; ``None`` without any."""
     own = [layout for layout in all_layouts if workload.runs_in(layout)]
     here = _unique(kept[layout] for layout in own if layout in kept)
@@ -85,7 +85,7 @@ def _on(workload: Workload, all_layouts: Sequence[Layout], kept: dict[Layout, La
     return workload if workload.layouts is None else replace(workload, layouts=tuple(map(str, here)))
 
 
-def _shared(sharing: Sharing, kept: dict[Layout, Layout]) -> Sharing | None:
+def _shared(sharing: Sharing, kept: Mapping[Layout, Layout]) -> Sharing | None:
     together = _unique(kept[layout] for layout in sharing.together if layout in kept)
     if sharing.alone not in kept or not (together or sharing.neighbour):
         return None
@@ -94,9 +94,7 @@ def _shared(sharing: Sharing, kept: dict[Layout, Layout]) -> Sharing | None:
 
 def _moves(campaign: Campaign, places: dict[Layout, _Place]) -> Iterator[Scaled]:
     """A point for each layout that is elsewhere or nowhere; of several that come to the same the first is measured."""
-    measured = {
-        layout: _names(campaign, layout) for layout, place in places.items() if place.here == layout
-    }
+    measured = {layout: _names(campaign, layout) for layout, place in places.items() if place.here == layout}
     for layout, place in places.items():
         if place.here == layout:
             continue
@@ -114,6 +112,20 @@ def _moves(campaign: Campaign, places: dict[Layout, _Place]) -> Iterator[Scaled]
             short_of=place.short_of,
             workloads=tuple(sorted(names)),
             layouts=(str(place.here or layout),),
+        )
+
+
+def _joined(points: Iterable[Scaled]) -> Iterator[Scaled]:
+    """One point for all layouts that are left out for the same reason."""
+    alike: dict[tuple[str | None, str], list[Scaled]] = {}
+    for point in points:
+        alike.setdefault((None if point.here is None else point.what, point.why), []).append(point)
+    for own in alike.values():
+        yield replace(
+            own[0],
+            what=", ".join(point.what for point in own),
+            workloads=tuple(sorted({name for point in own for name in point.workloads})),
+            layouts=tuple(dict.fromkeys(layout for point in own for layout in point.layouts)),
         )
 
 
@@ -148,7 +160,7 @@ def _crowds(layouts: Sequence[Layout], host: Host) -> Iterator[Scaled]:
 
 
 def _factors(
-    campaign: Campaign, host: Host, kept: dict[Layout, Layout], points: list[Scaled]
+    campaign: Campaign, host: Host, kept: Mapping[Layout, Layout], points: list[Scaled]
 ) -> Iterator[Factor]:
     """The factors with the levels that are there; one that has no two left is left out."""
     texts = {str(layout) for layout, here in kept.items() if layout == here}
@@ -174,7 +186,11 @@ def _lost_levels(factor: Factor, places: Sequence[int]) -> Scaled:
     here = ", ".join(factor.levels[place].text for place in places) if len(places) > 1 else None
     asked = ", ".join(level.text for level in factor.levels)
     return Scaled(
-        what=f"factor {factor.key}", asked=asked, here=here, why="the others are not here", short_of=Short.HOSTS
+        what=f"levels of {factor.key}",
+        asked=asked,
+        here=here,
+        why="the others are not here" if here else "a factor has two levels at least",
+        short_of=Short.HOSTS,
     )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Problems that fit into the memory of their instances, and how their sizes differ from those that were asked for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tare.errors import TareError
@@ -9,10 +9,11 @@ from tare.plan.definition import Campaign, shape_of
 from tare.plan.factors import Factor
 from tare.plan.order import Order
 from tare.plan.sharing import Setting
-from tare.records import Layout, Level, Limits, OptionValue, Scaled, Short, Workload
+from tare.records import Layout, Level, Limits, Scaled, Short, Workload
 from tare.workloads.kind import WorkloadKind
 from tare.workloads.part_used import part_used
 
+WITHOUT = "without "
 Kinds = Mapping[str, WorkloadKind]
 
 
@@ -35,7 +36,7 @@ def misfit(workload: Workload, layout: Layout, limits: Limits, kinds: Kinds) -> 
         options = kind.options_model.model_validate(dict(workload.options))
         kind.job(options, part_used(options, shape_of(layout, limits)))
     except TareError as error:
-        return str(error)
+        return str(error).partition("; ")[0]
     return None
 
 
@@ -56,7 +57,7 @@ def _factors(campaign: Campaign, points: list[Scaled], kinds: Kinds) -> Iterator
         lost = {
             level.text: why
             for level in factor.levels
-            if factor.changes_workloads and (why := _too_large(campaign, factor, level, kinds))
+            if factor.changes_workloads and (why := _too_large(campaign, level, kinds))
         }
         yield from without_levels(factor, lost, Short.MEMORY, points)
 
@@ -72,8 +73,8 @@ def without_levels(
     points.append(
         Scaled(
             what=f"{factor.key} of {', '.join(factor.names)}",
-            asked=", ".join(level.text for level in factor.levels),
-            here=", ".join(factor.levels[place].text for place in kept) or None,
+            asked="",
+            here=f"{WITHOUT}{', '.join(lost)}",
             why=next(iter(lost.values())),
             short_of=short_of,
             workloads=factor.names,
@@ -87,15 +88,13 @@ def without_levels(
         )
 
 
-def _too_large(campaign: Campaign, factor: Factor, level: Level, kinds: Kinds) -> str | None:
+def _too_large(campaign: Campaign, level: Level, kinds: Kinds) -> str | None:
     own = [(workload, setting) for workload, setting in campaign.cells if level in setting.levels]
     reasons = [misfit(workload, setting.layout, setting.limits, kinds) for workload, setting in own]
     return reasons[0] if reasons and all(reasons) else None
 
 
-def _fitting(
-    campaign: Campaign, workload: Workload, points: list[Scaled], kinds: Kinds
-) -> Workload | None:
+def _fitting(campaign: Campaign, workload: Workload, points: list[Scaled], kinds: Kinds) -> Workload | None:
     """The workload with the largest problem that all its layouts hold, in all but those that hold none."""
     cells = _cells(campaign, workload.name)
     levels = [cell for cell in cells if cell[1].levels]
@@ -155,8 +154,8 @@ def without_values(
     points.append(
         Scaled(
             what=f"order of {order.workload.name}",
-            asked=", ".join(map(str, order.values)),
-            here=", ".join(map(str, kept)) if len(kept) > 1 else None,
+            asked="",
+            here=f"{WITHOUT}{', '.join(map(str, lost))}",
             why=next(iter(lost.values())),
             short_of=short_of,
             workloads=(order.workload.name,),
@@ -166,9 +165,7 @@ def without_values(
     return replace(order, values=kept) if len(kept) > 1 else None
 
 
-def sizes_said(
-    asked: Campaign, here: Campaign, kinds: Kinds, why: Short = Short.MEMORY
-) -> Iterator[Scaled]:
+def sizes_said(asked: Campaign, here: Campaign, kinds: Kinds, why: Short = Short.MEMORY) -> Iterator[Scaled]:
     """A point for each workload and size of problem that differs, with the layouts that have it."""
     wanted = _sizes(asked, kinds)
     changed: dict[tuple[str, str, str], list[str]] = {}
@@ -208,8 +205,3 @@ def _sizes(campaign: Campaign, kinds: Kinds) -> dict[tuple[str, str], tuple[str,
         if said is not None:
             sizes[workload.name, str(setting)] = (str(setting), said)
     return sizes
-
-
-def option_values(values: Sequence[OptionValue]) -> str:
-    """In words."""
-    return ", ".join(map(str, values))

@@ -4,15 +4,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tare.plan.budget import fits, least_blocks
 from tare.plan.definition import Campaign
 from tare.plan.durations import trial_durations_s
-from tare.plan.fitting.problems import Kinds, sizes_said, smaller, without_levels, without_values
+from tare.plan.fitting.problems import WITHOUT, Kinds, sizes_said, smaller, without_levels, without_values
 from tare.plan.schema import Host
 from tare.plan.trials import plan_block
 from tare.records import Scaled, Short
-from tare.statistics.blocks import LEAST_BLOCKS
 
 _MOST_STEPS = 400
+_SAVING = 0.85
+"""A step must leave less than this of a workload's time."""
 
 
 def within_time(
@@ -24,19 +26,27 @@ def within_time(
     """
     if budget_s is None:
         return campaign
-    wanted_s = budget_s / min(LEAST_BLOCKS, campaign.blocks)
+    claims = fits(campaign, plan_block(campaign, 0, 0), kinds=kinds).claims
+    wanted_s = budget_s / min(least_blocks(claims), campaign.blocks)
     chosen, said = campaign, list[Scaled]()
     for _ in range(_MOST_STEPS):
         times_s = _times_s(chosen, host, kinds)
         if sum(times_s.values()) <= wanted_s:
             break
-        less = next(filter(None, (_less(chosen, name, said, kinds) for name in _longest(times_s))), None)
+        steps = (_less(chosen, name, said, kinds) for name in _longest(times_s))
+        less = next((own for own in steps if own and _saves(own, times_s, host, kinds)), None)
         if less is None:
             break
         chosen = less
-    points += _last_of_each(said)
+    points += _joined(said)
     points += sizes_said(campaign, chosen, kinds, Short.TIME)
     return chosen
+
+
+def _saves(less: Campaign, times_s: Mapping[str, float], host: Host, kinds: Kinds) -> bool:
+    """Whether what was made smaller takes notably less; else the rest is what starts take, and says nothing of the work."""
+    after_s = _times_s(less, host, kinds)
+    return any(after_s.get(name, 0.0) < _SAVING * time_s for name, time_s in times_s.items())
 
 
 def _longest(times_s: Mapping[str, float]) -> list[str]:
@@ -75,10 +85,14 @@ def _less(campaign: Campaign, name: str, said: list[Scaled], kinds: Kinds) -> Ca
     return replace(campaign, workloads=tuple(workloads))
 
 
-def _last_of_each(said: list[Scaled]) -> list[Scaled]:
-    """One point for each factor and order, from what was asked to what is left."""
-    firsts, lasts = dict[str, Scaled](), dict[str, Scaled]()
+def _joined(said: list[Scaled]) -> list[Scaled]:
+    """One point for each factor and order, with all that it lost."""
+    alike: dict[str, list[Scaled]] = {}
     for point in said:
-        firsts.setdefault(point.what, point)
-        lasts[point.what] = point
-    return [replace(last, asked=firsts[what].asked) for what, last in lasts.items()]
+        alike.setdefault(point.what, []).append(point)
+    return [
+        replace(
+            own[0], here=WITHOUT + ", ".join(str(each.here).removeprefix(WITHOUT) for each in reversed(own))
+        )
+        for own in alike.values()
+    ]

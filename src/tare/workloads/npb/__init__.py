@@ -53,7 +53,7 @@ class Npb(WorkloadKind):
         chosen = own(NpbOptions, options)
         return expected_s(chosen.benchmark, chosen.problem_class, shape.processors, chosen.threads)
 
-    def size_said(self, options: Options, shape: Shape) -> str:  # noqa: ARG002 - a class is the same in any shape
+    def size_said(self, options: Options, shape: Shape) -> str:
         return f"class {own(NpbOptions, options).problem_class}"
 
     def smaller(self, options: Options) -> Mapping[str, OptionValue] | None:
