@@ -51,16 +51,14 @@ def nothing(role: str, place: Place) -> float:
 def environment_of(role: str) -> Environment:
     return Environment(
         name=role,
-        technology=sorted(ROLES[role].technologies)[-1],
+        technology=max(ROLES[role].technologies),
         options=dict(_OPTIONS.get(role, {})),  # type: ignore[arg-type]
         rto_min_s=0.002 if role == "lxc-2ms" else None,
     )
 
 
 def roles_of(view: View) -> tuple[str, ...]:
-    named = (
-        role for claim in view.claims for role in (*claim.environments, *claim.among, claim.against)
-    )
+    named = (role for claim in view.claims for role in (*claim.environments, *claim.among, claim.against))
     return tuple(role for role in dict.fromkeys((NATIVE, *named)) if role != "same")
 
 
@@ -168,7 +166,7 @@ def _outcome(
     chance: random.Random,
     facts: dict[str, str],
 ) -> Outcome:
-    samples = []
+    samples: list[Sample] = []
     for place in own:
         losses = planted(role, place)
         for instance in range(trial.layout.instances):
@@ -185,7 +183,9 @@ def _outcome(
         node_stop_s=0.1,
         barrier_skew_s=None,
         cpu_s=1.0,
-        samples=tuple({repr((each.name, each.instance, each.coordinates)): each for each in samples}.values()),
+        samples=tuple(
+            {repr((each.name, each.instance, each.coordinates)): each for each in samples}.values()
+        ),
         instances=(),
         image_digest="sha256:0",
         facts=facts,

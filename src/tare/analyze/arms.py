@@ -7,12 +7,12 @@ for factors.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from tare.analyze.contrasts import against_natives, between_two
-from tare.analyze.looks import by_block, common_reach
+from tare.analyze.contrasts import against_natives, between_two, contrast_of
+from tare.analyze.looks import by_block, common_reach, reach_of
 from tare.analyze.roles import ROLES, deviations_of, emulated_environments, in_role
 from tare.records import (
     NATIVE,
@@ -40,7 +40,7 @@ from tare.treat.pairing import cell_of
 _UNSET = "unset"
 """As an option's value: the campaign must not give it."""
 _TOO_BUSY = "the machine was too busy to tell"
-_NO_BLOCK = "no block has both"
+NO_BLOCK = "no block has both"
 _FEWEST_VALUES = 2
 Logs = Mapping[int, float]
 """Block → ln(time per work)."""
@@ -105,9 +105,8 @@ class Evidence:
             if trial.neighbour is None and trial.series is None:
                 self.trials.setdefault(cell_of(outcome), trial)
         self._emulated = emulated_environments(analysis.outcomes)
-        points: tuple[Scaled, ...] = getattr(analysis, "scaled", ())
-        self._scaled = tuple(filter(_is_smaller, points))
-        self._left_out = tuple(each for each in points if each.here is None)
+        self._scaled = tuple(filter(_is_smaller, analysis.scaled))
+        self._left_out = tuple(each for each in analysis.scaled if each.here is None)
         self._verdicts: dict[tuple[Cell, str], dict[str, Verdict]] = {}
         for verdict in analysis.verdicts:
             summary = verdict.overhead.summary
@@ -141,9 +140,12 @@ class Evidence:
         """How this cell differs from the paper's own point."""
         trial = self.trials[cell]
         points = (point.sentence for point in self._scaled if _concerns(point, trial))
+        return (*self.own_deviations(role, environment), *points)
+
+    def own_deviations(self, role: str, environment: str) -> tuple[str, ...]:
+        """How an environment differs from the paper's, wherever it runs."""
         named = self.environments.get(environment)
-        own = deviations_of(role, named, self._emulated) if named else ()
-        return (*own, *points)
+        return deviations_of(role, named, self._emulated) if named else ()
 
     def _own_arm(self, arm: Arm, cell: Cell, name: str) -> OwnArm | None:
         deviations = self.deviations(arm.role, name, cell)
@@ -227,16 +229,17 @@ class Evidence:
         return f"no {' or '.join(place.kinds)}{options} on {place.layout} in this result"
 
 
-def between(first: OwnArm, second: OwnArm) -> tuple[Estimate | None, str]:
-    """How much more time the first takes, as a fraction; with a reason where it does not count."""
-    withheld = any(arm.verdict is not None and arm.verdict.withheld for arm in (first, second))
+def between(first: OwnArm, second: OwnArm, error: float = ERROR) -> Estimate | None:
+    """How much more time the first takes, as a fraction; ``None`` where no block has both."""
     if second.environment == NATIVE and _in_one_place(first, second):
-        found = _against_native(first)
-    else:
-        found = _between(first, second)
-    if found is None:
-        return None, _NO_BLOCK
-    return found, _TOO_BUSY if withheld else ""
+        return _against_native(first, error)
+    return _between(first, second, error)
+
+
+def withheld_of(first: OwnArm, second: OwnArm) -> str:
+    """Why a comparison does not count; empty where it does."""
+    busy = any(arm.verdict is not None and arm.verdict.withheld for arm in (first, second))
+    return _TOO_BUSY if busy else ""
 
 
 def _in_one_place(first: OwnArm, second: OwnArm) -> bool:
@@ -247,19 +250,23 @@ def _in_one_place(first: OwnArm, second: OwnArm) -> bool:
     )
 
 
-def _against_native(arm: OwnArm) -> Estimate | None:
+def _against_native(arm: OwnArm, error: float) -> Estimate | None:
     if arm.verdict is not None:
-        return arm.verdict.overhead.typical
+        overhead = arm.verdict.overhead
+        if error == ERROR:
+            return overhead.typical
+        contrast = contrast_of(overhead.summary, set(by_block(overhead)))
+        return as_fraction(interval(contrast, reach_of(overhead), error))
     blocks = sorted(arm.losses.keys() & arm.controls.keys())
     if not blocks:
         return None
     contrast = against_natives(
         tuple(arm.losses[block] for block in blocks), tuple(arm.controls[block] for block in blocks)
     )
-    return as_fraction(estimate(widened(contrast)))
+    return as_fraction(estimate(widened(contrast), error))
 
 
-def _between(first: OwnArm, second: OwnArm) -> Estimate | None:
+def _between(first: OwnArm, second: OwnArm, error: float) -> Estimate | None:
     apart = first.environment == second.environment != NATIVE and first.cell != second.cell
     ours, theirs = (first.losses, second.losses) if apart else (first.times, second.times)
     blocks = sorted(ours.keys() & theirs.keys())
@@ -269,11 +276,29 @@ def _between(first: OwnArm, second: OwnArm) -> Estimate | None:
     overheads = [arm.verdict.overhead for arm in (first, second) if arm.verdict is not None]
     n = len(blocks)
     reach = common_reach(overheads, n) if overheads else Reach.at_once(n)
-    return as_fraction(interval(contrast, reach, ERROR))
+    return as_fraction(interval(contrast, reach, error))
 
 
-Shown = tuple[str, Estimate | None, str, tuple[str, ...]]
-"""What, the estimate, why there is none or none that counts, and how it differs from the paper's own point."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a result has of one part of a claim."""
+
+    environment: str
+    """Ours; the paper's name where there is none."""
+    what: str
+    estimate: Estimate | None
+    """As a fraction; ``None``: not measured."""
+    why: str = ""
+    """Why there is no estimate, or none that counts."""
+    deviations: tuple[str, ...] = ()
+    """How it differs from the paper's own point."""
+    wider: Callable[[float], Estimate | None] | None = None
+    """The estimate with another chance of a miss; ``None``: there is no other."""
+
+
+def missing(arm: Arm, why: str) -> Shown:
+    """Nothing of an arm."""
+    return Shown(environment=arm.role, what=arm.said, estimate=None, why=why)
 
 
 def loss_of(evidence: Evidence, arm: Arm, alone: str) -> Iterator[Shown]:
@@ -288,15 +313,17 @@ def loss_of(evidence: Evidence, arm: Arm, alone: str) -> Iterator[Shown]:
     ]
     for loss in own:
         cells, name = loss.summary.cells, loss.summary.environment
-        yield (
-            f"{name}, {arm.place.metric} of {cells.shared.workload}: {cells.shared.layout} over {cells.alone.layout}",
-            loss.typical,
-            _TOO_BUSY if loss.withheld else "",
-            evidence.deviations(arm.role, name, cells.shared),
+        where = f"{cells.shared.workload}: {cells.shared.layout} over {cells.alone.layout}"
+        yield Shown(
+            environment=name,
+            what=f"{name}, {arm.place.metric} of {where}",
+            estimate=loss.typical,
+            why=_TOO_BUSY if loss.withheld else "",
+            deviations=evidence.deviations(arm.role, name, cells.shared),
         )
     if not own:
         _, why = evidence.of(arm) if arm.role != NATIVE else ((), "")
-        yield arm.said, None, why or f"no experiment of {alone} and {arm.place.layout} in this result", ()
+        yield missing(arm, why or f"no experiment of {alone} and {arm.place.layout} in this result")
 
 
 def _is_alone(evidence: Evidence, cell: Cell, layout: str) -> bool:
@@ -310,9 +337,15 @@ def spread_of(evidence: Evidence, arm: Arm) -> Iterator[Shown]:
     for own in arms:
         values = tuple(own.times.values())
         found = variation(values) if len(values) >= _FEWEST_VALUES else None
-        yield f"{own.said}, spread", found, "" if found else "one block has no spread", own.deviations
+        yield Shown(
+            environment=own.environment,
+            what=f"{own.said}, spread",
+            estimate=found,
+            why="" if found else "one block has no spread",
+            deviations=own.deviations,
+        )
     if not arms:
-        yield arm.said, None, why, ()
+        yield missing(arm, why)
 
 
 def order_of(evidence: Evidence, arm: Arm, value: float | None) -> Iterator[Shown]:
@@ -329,13 +362,16 @@ def order_of(evidence: Evidence, arm: Arm, value: float | None) -> Iterator[Show
     ]
     for verdict, contrast in own:
         name = verdict.summary.environment
-        what = f"{name}, {arm.place.metric} at {verdict.summary.option} = {contrast.value:g}, late over early"
-        trial = evidence.environments.get(name)
-        deviations = deviations_of(arm.role, trial, frozenset()) if trial else ()
-        yield what, contrast.late_over_early, "", deviations
+        where = f"{verdict.summary.option} = {contrast.value:g}"
+        yield Shown(
+            environment=name,
+            what=f"{name}, {arm.place.metric} at {where}, late over early",
+            estimate=contrast.late_over_early,
+            deviations=evidence.own_deviations(arm.role, name),
+        )
     if not own:
         why = "" if names else f"no {arm.role} in this result"
-        yield arm.said, None, why or f"no order experiment with the value {value:g} in this result", ()
+        yield missing(arm, why or f"no order experiment with the value {value:g} in this result")
 
 
 def timer_of(evidence: Evidence, arm: Arm) -> Iterator[Shown]:
@@ -348,11 +384,15 @@ def timer_of(evidence: Evidence, arm: Arm) -> Iterator[Shown]:
     ]
     for each in own:
         name, cell = each.summary.environment, each.summary.cell
-        what = f"{name}, CPU time over wall time of {cell.workload} on {cell.layout}"
-        yield what, each.difference, "", evidence.deviations(arm.role, name, cell)
+        yield Shown(
+            environment=name,
+            what=f"{name}, CPU time over wall time of {cell.workload} on {cell.layout}",
+            estimate=each.difference,
+            deviations=evidence.deviations(arm.role, name, cell),
+        )
     if not own:
         _, why = evidence.of(arm)
-        yield arm.said, None, why or "no CPU time is known for it", ()
+        yield missing(arm, why or "no CPU time is known for it")
 
 
 def _native_times(overhead: Overhead) -> dict[int, float]:

@@ -2,8 +2,8 @@
 """The form of a paper's file, and how its percents become the bounds of a claim.
 
 A number that a paper prints without an interval stands for half to twice of it: its hosts were others. "Near" and
-"similar" stand for a difference below 5 %, which B16 (page 49) calls irrelevant. Bounds that a paper states are taken as
-they are.
+"similar" stand for a difference below 5 %, which B16 (page 49) calls irrelevant. Bounds that a paper states are taken
+as they are.
 """
 
 import math
@@ -231,8 +231,8 @@ def _bounds(table: ClaimTable, quantity: Quantity) -> _Bounds:
     if table.at_most is not None or table.at_least is not None:
         ends = tuple(None if each is None else each / 100 for each in (table.at_least, table.at_most))
         return _signed((ends[0], ends[1]), rising=quantity is Quantity.TIME)
-    size = table.worse if table.worse is not None else table.better
-    if size is None:
+    size = table.worse if table.worse is not None else table.better or bool(table.among)
+    if not size:
         return None, None
     rising = (table.worse is not None) is (quantity is Quantity.TIME)
     return _signed(_extent(size), rising=rising)

@@ -170,6 +170,7 @@ from tare.records.published import (
     Place,
     PrintedValue,
     Quantity,
+    Tick,
     View,
 )
 from tare.records.scaled import Scaled, Short
@@ -395,6 +396,7 @@ __all__ = [
     "Strength",
     "Summary",
     "Suspicion",
+    "Tick",
     "TimeEstimate",
     "TimerAgreement",
     "TimerSummary",

@@ -72,7 +72,7 @@ class Claim:
     either_sign: bool = False
     """The bounds are of the change's absolute value."""
     printed: tuple[float, float] | None = None
-    """The figure that the paper prints, as a change: least and most, equal for a single number; ``None``: only words."""
+    """The figure that the paper prints, as a change: least and most, equal for a single number; ``None``: words."""
     against: str = NATIVE
     """Role of the other arm."""
     against_place: Place | None = None
@@ -83,6 +83,19 @@ class Claim:
     """For ``BEST`` all roles of the table."""
     value: float | None = None
     """For ``ORDER`` the value of the varied option."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """An environment in a column of ticks."""
+
+    role: str
+    published: bool
+    ours: bool | None
+    """Whether no other is shown to be better; ``None``: there is nothing to compare."""
+    beaten_by: tuple[str, ...]
+    reason: str
+    """Why it was not measured; empty where it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +167,8 @@ class AgreementWord(StrEnum):
 class Part:
     """One of our arms, or pairs of arms, that a claim speaks of."""
 
+    environment: str
+    """Ours; the paper's name where there is none of ours."""
     what: str
     """Such as ``kvm-pv, hpl_flop_per_s of hpcc on 1c2p1i``."""
     word: AgreementWord
