@@ -173,6 +173,7 @@ from tare.records.published import (
     Tick,
     View,
 )
+from tare.records.reproduced import Fate, ListedClaim, ListedPaper
 from tare.records.scaled import Scaled, Short
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
@@ -291,6 +292,7 @@ __all__ = [
     "FailureCount",
     "FailureRate",
     "Family",
+    "Fate",
     "Fault",
     "Finding",
     "Foresight",
@@ -322,6 +324,8 @@ __all__ = [
     "LevelOverhead",
     "Levels",
     "Limits",
+    "ListedClaim",
+    "ListedPaper",
     "Look",
     "LookForesight",
     "MpiLauncher",
