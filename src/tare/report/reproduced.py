@@ -2,6 +2,7 @@
 """The list of ``tare reproduce``: each published claim with its fate, for a terminal, as Markdown, and for programs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -10,7 +11,8 @@ from rich.text import Text
 
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import SCHEMA, Agreement, AgreementWord, Fate, ListedClaim, ListedPaper, Quantity
+from tare.records import Agreement, AgreementWord, Fate, ListedClaim, ListedPaper, Quantity
+from tare.report.shape import EstimateShape, JsonShape, Versioned, key, printed
 
 _STYLE = {
     Fate.REPRODUCED: "green",
@@ -25,8 +27,7 @@ _MOST_PARTS = 3
 
 def tally(claims: Sequence[ListedClaim]) -> str:
     """Such as "2 reproduced, 1 undecided"."""
-    fates = [claim.fate for claim in claims]
-    return ", ".join(f"{fates.count(fate)} {fate}" for fate in Fate if fate in fates) or "no claim"
+    return ", ".join(f"{count} {fate}" for fate, count in counts(claims).items()) or "no claim"
 
 
 def table(papers: Sequence[ListedPaper], console: Console) -> None:
@@ -63,46 +64,64 @@ def markdown(papers: Sequence[ListedPaper]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+class OwnFigureShape(JsonShape):
+    """A figure of ours that a claim is judged by."""
+
+    what: str = key("environment, metric and place in words")
+    ours: EstimateShape | None = key("the change, as a fraction; `null`: not measured")
+
+
+class ListedClaimShape(JsonShape):
+    """A published claim with its fate."""
+
+    view: str = key("the table or figure, such as `b16:fig20`", "view.identity")
+    where: str = key("page or section of the paper", "agreement.claim.where")
+    claim: str = key("what the paper says, in Tare's words", "agreement.claim.text")
+    fate: Fate = key("what became of it here")
+    why: str = key("why it is undecided, or was not measured; empty otherwise")
+    needs: list[str] = key("what would be needed; empty but for `not possible here`")
+    scaled: AgreementWord | None = key(
+        "what it would be if the points not as asked did not matter; `null` without any", "agreement.here"
+    )
+    figures: list[OwnFigureShape] = key("our figures", "agreement.parts")
+
+
+class ListedPaperShape(JsonShape):
+    """A paper with all its claims."""
+
+    paper: str = key("the name of its preset", "paper.identity")
+    title: str = key("authors, year and title", "paper.title")
+    result: str = key("the result's folder")
+    error: str | None = key("why nothing could be run now; `null`: it ran, or nothing was to run")
+    counts: dict[Fate, int] = key(
+        "fate \N{RIGHTWARDS ARROW} how many claims have it", lambda own: counts(own.claims)
+    )
+    not_as_asked: list[str] = key(
+        "what was measured otherwise than the paper had it, or not at all", "points"
+    )
+    claims: list[ListedClaimShape] = key("every claim, in the order of the pages")
+
+
+@dataclass(frozen=True)
+class _Listed:
+    papers: tuple[ListedPaper, ...]
+
+
+class PrintedReproduction(Versioned):
+    """What `tare reproduce --json` prints."""
+
+    papers: list[ListedPaperShape] = key("one for each paper that was asked for")
+
+
 def json(papers: Sequence[ListedPaper]) -> dict[str, Any]:
     """What ``json.dumps`` takes."""
-    return {
-        "schema": SCHEMA,
-        "papers": [
-            {
-                "paper": listed.paper.identity,
-                "title": listed.paper.title,
-                "result": listed.result,
-                "error": listed.error,
-                "counts": {str(fate): sum(own.fate is fate for own in listed.claims) for fate in Fate},
-                "not_as_asked": list(listed.points),
-                "claims": [_claim_json(claim) for claim in listed.claims],
-            }
-            for listed in papers
-        ],
-    }
+    return printed(PrintedReproduction, _Listed(tuple(papers)))
 
 
-def _claim_json(claim: ListedClaim) -> dict[str, Any]:
-    return {
-        "view": claim.view.identity,
-        "where": claim.agreement.claim.where,
-        "claim": claim.agreement.claim.text,
-        "fate": str(claim.fate),
-        "why": claim.why,
-        "needs": list(claim.needs),
-        "scaled": None if claim.agreement.here is None else str(claim.agreement.here),
-        "ours": [
-            {
-                "what": part.what,
-                "point": part.ours.point,
-                "low": part.ours.low,
-                "high": part.ours.high,
-                "n": part.ours.n,
-            }
-            for part in claim.agreement.parts
-            if part.ours is not None
-        ],
-    }
+def counts(claims: Sequence[ListedClaim]) -> dict[Fate, int]:
+    """How many claims have each fate that there is."""
+    fates = [claim.fate for claim in claims]
+    return {fate: fates.count(fate) for fate in Fate if fate in fates}
 
 
 def _errors(listed: ListedPaper) -> Iterator[str]:
