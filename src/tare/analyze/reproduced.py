@@ -71,9 +71,16 @@ def _listed(claim: ListedClaim, analysis: Analysis, ended: bool) -> ListedClaim:
         view=claim.view,
         agreement=claim.agreement,
         fate=fate,
-        why=claim.why if fate not in {Fate.REPRODUCED, Fate.CONTRADICTED} else "",
+        why="" if fate in {Fate.REPRODUCED, Fate.CONTRADICTED} else _why(claim.agreement, analysis),
         needs=needs if fate is Fate.IMPOSSIBLE else (),
     )
+
+
+def _why(agreed: Agreement, analysis: Analysis) -> str:
+    """The reasons of all parts, each once and in few words."""
+    briefs = {point.sentence: point.brief for point in analysis.scaled}
+    reasons = [text for part in agreed.parts for text in (part.deviations or (part.reason,)) if text]
+    return "; ".join(dict.fromkeys(briefs.get(text, text) for text in reasons)) or agreed.reason
 
 
 def _needs(agreed: Agreement, analysis: Analysis) -> Iterator[str]:

@@ -206,7 +206,7 @@ def _measure(
     compares = bool(still) or not now.waiting or can_be_compared(campaign, absent)
     # Where nothing is run, whoever asked says so, and why: native alone would have nothing to compare with.
     skips = map(_skip_said, skipped) if compares else ()
-    points = map(scaled_said, campaign.scaled) if compares else ()
+    points = map(scaled_said, campaign.scaled)
     for words in (*journal.integrity.warnings, *points, *skips, *joining_said(now, journal, absent, again)):
         audience.says(words)
     load = _look_at_host(audience) if any(trial.identity not in done for trial in still) else None

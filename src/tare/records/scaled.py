@@ -35,8 +35,11 @@ class Scaled:
     @property
     def sentence(self) -> str:
         """Such as "hpl in 1c4p1i: N 4,992 instead of 20,544: memory"."""
-        before = f"{self.what}: " if self.what else ""
+        return f"{self.what}: {self.brief}"
+
+    @property
+    def brief(self) -> str:
+        """The same where it is clear what it is about."""
         if self.here is None:
-            return f"{before}left out{f' ({self.asked})' if self.asked else ''}: {self.why}"
-        between = "instead of" if self.asked else ""
-        return f"{before}{' '.join(filter(None, (self.here, between, self.asked)))}: {self.why}"
+            return f"left out{f' ({self.asked})' if self.asked else ''}: {self.why}"
+        return f"{self.here}{f' instead of {self.asked}' if self.asked else ''}: {self.why}"

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Agreement, AgreementWord, Fate, ListedClaim, ListedPaper, Quantity
+from tare.records import Agreement, AgreementWord, Estimate, Fate, ListedClaim, ListedPaper, Quantity
 from tare.report.shape import EstimateShape, JsonShape, Versioned, key, printed
 
 _STYLE = {
@@ -143,12 +143,15 @@ def _figures(agreed: Agreement) -> str:
     of = _OF[agreed.claim.quantity]
     known = [part for part in agreed.parts if part.ours is not None]
     figures = [
-        f"{part.environment} {point_percent(part.ours)} ({interval_percent(part.ours)}, n = {part.ours.n})"
-        for part in known[:_MOST_PARTS]
-        if part.ours is not None
+        f"{part.environment} {_figure(part.ours)}" for part in known[:_MOST_PARTS] if part.ours is not None
     ]
     more = [f"and {len(known) - _MOST_PARTS} more"] if len(known) > _MOST_PARTS else []
     return f"{of}: {', '.join((*figures, *more))}" if figures else ""
+
+
+def _figure(ours: Estimate) -> str:
+    interval = "no interval" if ours.low is None else interval_percent(ours)
+    return f"{point_percent(ours)} ({interval}, n = {ours.n})"
 
 
 def _at_this_size(agreed: Agreement) -> str:
