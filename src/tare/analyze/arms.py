@@ -13,6 +13,7 @@ from statistics import fmean
 
 from tare.analyze.contrasts import against_natives, between_two, contrast_of
 from tare.analyze.looks import by_block, common_reach, reach_of
+from tare.analyze.papers import all_replications
 from tare.analyze.roles import ROLES, deviations_of, emulated_environments, in_role
 from tare.records import (
     NATIVE,
@@ -25,8 +26,10 @@ from tare.records import (
     OptionValue,
     Overhead,
     Place,
+    Replication,
     Scaled,
     Short,
+    Treatment,
     Trial,
     Verdict,
 )
@@ -97,6 +100,7 @@ class Evidence:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
+        self._replications: dict[Treatment, tuple[Replication, ...]] = {}
         self.trials: dict[Cell, Trial] = {}
         self.environments: dict[str, Environment] = {}
         for outcome in analysis.outcomes:
@@ -115,6 +119,12 @@ class Evidence:
         self._curves = {
             (each.curve.cell, each.curve.metric, each.curve.environment): each for each in analysis.curves
         }
+
+    def replications(self, treatment: Treatment) -> tuple[Replication, ...]:
+        """All runs as a paper treated its own, computed once."""
+        if treatment not in self._replications:
+            self._replications[treatment] = all_replications(self.analysis, treatment)
+        return self._replications[treatment]
 
     def named(self, role: str) -> tuple[str, ...]:
         """The environments that stand for a role."""

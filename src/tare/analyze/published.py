@@ -41,7 +41,10 @@ from tare.records import (
     Part,
     Place,
     Quantity,
+    Replication,
     Tick,
+    TickColumn,
+    Treatment,
     View,
 )
 from tare.statistics.multiplicity import ERROR
@@ -114,7 +117,7 @@ def without_sign(ours: Estimate) -> Estimate:
     return replace(ours, point=abs(ours.point), low=least, high=max(abs(low), abs(high)))
 
 
-def ticks(claim: Claim, evidence: Evidence) -> tuple[Tick, ...]:
+def ticks(claim: Claim, evidence: Evidence) -> TickColumn:
     """The column of ticks of a ``BEST`` claim, published and ours.
 
     Ours has a tick for every environment that none is shown to beat, all pairs judged together (Bonferroni): those that
@@ -132,7 +135,7 @@ def ticks(claim: Claim, evidence: Evidence) -> tuple[Tick, ...]:
             beaten[first].add(second)
         elif found.high < 0:
             beaten[second].add(first)
-    return tuple(
+    own = (
         Tick(
             role=role,
             published=role in claim.environments,
@@ -142,6 +145,18 @@ def ticks(claim: Claim, evidence: Evidence) -> tuple[Tick, ...]:
         )
         for role, _, why in known
     )
+    return TickColumn(text=claim.text, ticks=tuple(own))
+
+
+def treated(view: View, evidence: Evidence, treatment: Treatment) -> tuple[Replication, ...]:
+    """The paper's own treatment of our runs in all places of a view."""
+    wanted = {
+        (cell, place.metric)
+        for claim in view.claims
+        for place in places_of(claim)
+        for cell in evidence.cells(place)
+    }
+    return tuple(each for each in evidence.replications(treatment) if (each.cell, each.metric) in wanted)
 
 
 def unknown_roles(claims: Iterable[Claim]) -> frozenset[str]:

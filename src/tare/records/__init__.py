@@ -171,6 +171,7 @@ from tare.records.published import (
     PrintedValue,
     Quantity,
     Tick,
+    TickColumn,
     View,
 )
 from tare.records.scaled import Scaled, Short
@@ -397,6 +398,7 @@ __all__ = [
     "Summary",
     "Suspicion",
     "Tick",
+    "TickColumn",
     "TimeEstimate",
     "TimerAgreement",
     "TimerSummary",

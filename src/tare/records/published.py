@@ -99,6 +99,15 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TickColumn:
+    """The environments of one claim about the best."""
+
+    text: str
+    """The claim's."""
+    ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedValue:
     """A number of a table, as printed."""
 
@@ -127,6 +136,11 @@ class View:
     values: tuple[PrintedValue, ...] = ()
     preset: str
     """What to run; a part of a preset has the preset's name."""
+
+    @property
+    def command(self) -> str:
+        """What measures it."""
+        return f"tare run {self.preset}"
 
     @property
     def name(self) -> str:
