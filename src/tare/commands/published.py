@@ -10,7 +10,7 @@ from tare.errors import InputError, OutputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tare.analyze.arms import Evidence
+    from tare.analyze.view_evidence import ViewEvidence
     from tare.records import Analysis, Paper, View
     from tare.report.published import ShownView
 
@@ -87,13 +87,13 @@ def _picture(analysis: "Analysis", shown: "ShownView", ending: str) -> bytes:
 
 
 def _shown(analysis: "Analysis", paper: "Paper", views: "Sequence[View]") -> "list[ShownView]":
-    from tare.analyze.arms import Evidence
+    from tare.analyze.view_evidence import ViewEvidence
 
-    evidence = Evidence(analysis)
+    evidence = ViewEvidence(analysis)
     return [_one(view, paper, evidence) for view in views]
 
 
-def _one(view: "View", paper: "Paper", evidence: "Evidence") -> "ShownView":
+def _one(view: "View", paper: "Paper", evidence: "ViewEvidence") -> "ShownView":
     from tare.analyze.published import agreement, ticks, treated
     from tare.records import ClaimKind
     from tare.report.published import ShownView

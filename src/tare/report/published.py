@@ -21,11 +21,11 @@ from tare.records import (
     SCHEMA,
     Agreement,
     AgreementWord,
-    Claim,
     ClaimKind,
     Estimate,
     Integrity,
     Part,
+    PublishedClaim,
     Quantity,
     Replication,
     Tick,
@@ -59,6 +59,7 @@ OF = {
     Quantity.TIME: "change of the time",
     Quantity.VARIATION: "coefficient of variation",
 }
+PUBLISHED_LOOK = MarkStyle("diamond", "var(--ink)")
 _PUBLISHED = "published"
 _NAME_WIDTH = 30
 
@@ -100,11 +101,11 @@ def tally(shown: Iterable[ShownView]) -> str:
     return ", ".join(f"{count} {word}" for word, count in counts if count) or "no claim"
 
 
-def claimed(claim: Claim) -> str:
+def claimed(claim: PublishedClaim) -> str:
     """The bounds of a claim in words, such as ``-10 to -2.5 %``."""
     if claim.kind is ClaimKind.BEST:
         return "better than the others"
-    low, high = (None if end is None else signed(f"{100 * end:.4g}") for end in (claim.low, claim.high))
+    low, high = (None if end is None else signed(f"{100 * end:.3g}") for end in (claim.low, claim.high))
     size = "by " if claim.either_sign else ""
     if low is None or high is None:
         return f"{size}above {low} %" if high is None else f"{size}below {high} %"
@@ -311,6 +312,7 @@ def figure_of(shown: ShownView, artist: Artist) -> Figure | None:
         list(_extent(drawn)),
         shown.title,
         described(drawn),
+        [_label(part, each) for each in drawn for part in each.parts if part.ours],
     )
 
 
@@ -347,12 +349,12 @@ def published_chart(
     return interval_chart(sections, axis, 0.0, frame)
 
 
-def _published_row(claim: Claim) -> Iterator[dict[str, Any]]:
+def _published_row(claim: PublishedClaim) -> Iterator[dict[str, Any]]:
     if claim.printed is None:
         return
     low, high = claim.printed
     known = Estimate(point=(low + high) / 2, low=low, high=high, level=1.0, n=0)
-    row = interval_row(_PUBLISHED, claim.text, known, "", MarkStyle("diamond", "var(--ink)"), decided=False)
+    row = interval_row(_PUBLISHED, claim.text, known, "", PUBLISHED_LOOK, decided=False)
     figure = point_percent(known) if low == high else interval_percent(known)
     words = {"figure": figure if low == high else "", "interval": "" if low == high else figure, "count": ""}
     yield {**row, **words, "fill": PAPER, "told": f"{_PUBLISHED}: {claim.text}: {figure}"}
@@ -364,9 +366,13 @@ def _own_rows(each: Agreement, looks: Mapping[str, MarkStyle]) -> Iterator[dict[
             continue
         look = CONTROL if part.environment == NATIVE else looks.get(part.environment, CONTROL)
         word = str(part.word) if part.here is None else f"({part.here})"
-        yield interval_row(
+        row = interval_row(
             _label(part, each), part.what, part.ours, word, look, decided=True, quiet=part.here is not None
         )
+        yield {
+            **row,
+            "interval": row["interval"].removesuffix(" %"),
+        }  # two signs and two decimals fill the column
 
 
 def _label(part: Part, each: Agreement) -> str:
@@ -374,11 +380,11 @@ def _label(part: Part, each: Agreement) -> str:
     if len(each.claim.places) > 1 and " on " in part.what:
         return f"{part.environment} {part.what.partition(' on ')[2].partition(' against ')[0]}"
     if each.claim.kind is ClaimKind.BEST:
-        return f"{part.environment} : {part.what.rpartition(' against ')[2]}"
+        return f"{part.environment} against {part.what.rpartition(' against ')[2]}"
     return part.environment
 
 
-def _band(claim: Claim, axis: Axis) -> tuple[float, float] | None:
+def _band(claim: PublishedClaim, axis: Axis) -> tuple[float, float] | None:
     if claim.low is None and claim.high is None:
         return None
     low = axis.low if claim.low is None else max(claim.low, axis.low)

@@ -67,5 +67,6 @@ def _words() -> dict[str, Any]:
         "treatment_note": replication.NOTE,
         "treatment_what": replication.WHAT,
         "treatment_against": replication.AGAINST,
+        "published_look": published.PUBLISHED_LOOK,
         "in_words": replication.in_words,
     }
