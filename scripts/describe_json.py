@@ -24,6 +24,7 @@ from tare.report.history import PrintedHistory
 from tare.report.imported import PrintedImports
 from tare.report.machine import PrintedResult
 from tare.report.replication import PrintedReplications
+from tare.report.reproduced import PrintedReproduction
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, TrialShape
 from tare.report.verdicts import OverheadShape
 
@@ -46,6 +47,7 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedHistory,
     PrintedImports,
     PrintedCapacity,
+    PrintedReproduction,
 )
 """The objects that commands print; the first is the largest."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

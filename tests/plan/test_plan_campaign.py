@@ -306,7 +306,7 @@ def test_a_large_file_is_refused(tmp_path: Path) -> None:
 def test_what_names_nothing_is_told(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CampaignError) as caught:
-        resolve(text, host_processors=2, host_memory_byte=MEMORY_BYTE, providers=PROVIDERS)
+        resolve(text, host_processors=2, host_memory_byte=MEMORY_BYTE, providers=PROVIDERS, kinds=KINDS)
     str(caught.value).encode()
     assert "\n" not in str(caught.value)
 

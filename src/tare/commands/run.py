@@ -139,11 +139,13 @@ def budget_s(text: str | None) -> float | None:
         raise InputError(f"--budget: {error}") from error
 
 
-def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | None = None) -> ExitCode:
+def run_and_show(
+    request: Request, shown: Shown | None = None, *, learn: str | None = None, answers: bool = True
+) -> ExitCode:
     """Run, write the report, print the answer; returns the exit code.
 
-    Without ``shown`` the caller prints its own output. ``learn``: the command to suggest for measuring this host's
-    noise.
+    Without ``shown``, or ``answers``, the caller prints its own output. ``learn``: the command to suggest for measuring
+    this host's noise.
     """
     from tare.commands.audience import PilotProgress, Progress
     from tare.commands.slice_lengths import with_slices
@@ -167,7 +169,7 @@ def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | N
         print(f"interrupted{go_on}", file=sys.stderr)
         return ExitCode.INTERRUPTED
     progress.finish()
-    return concluded(analysis, request.campaign, request.folder, shown)
+    return concluded(analysis, request.campaign, request.folder, shown if answers else None)
 
 
 def concluded(

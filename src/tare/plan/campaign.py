@@ -66,12 +66,13 @@ def load_preset(
     return _build(preset_source(name), Host(host_processors, host_memory_byte), providers, kinds)
 
 
-def resolve(
+def resolve(  # noqa: PLR0913 - a host, three tables of what there is, and what a command line says
     text: str,
     *,
     host_processors: int,
     host_memory_byte: int,
     providers: Mapping[str, Provider] = PROVIDERS,
+    kinds: Mapping[str, WorkloadKind] = KINDS,
     sizes: Sizes | None = None,
     asked_hosts: str | None = None,
     budget_s: float | None = None,
@@ -91,7 +92,7 @@ def resolve(
         source = read_source(Path(text), text)
     if asked_hosts is not None:
         source = with_hosts(source, asked_hosts, providers)
-    return _build(source, Host(host_processors, host_memory_byte), providers, KINDS, sizes, budget_s)
+    return _build(source, Host(host_processors, host_memory_byte), providers, kinds, sizes, budget_s)
 
 
 def campaign_of(

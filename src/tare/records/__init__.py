@@ -174,6 +174,7 @@ from tare.records.published import (
     TickColumn,
     View,
 )
+from tare.records.reproduced import Fate, ListedClaim, ListedPaper
 from tare.records.scaled import Scaled, Short
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
@@ -292,6 +293,7 @@ __all__ = [
     "FailureCount",
     "FailureRate",
     "Family",
+    "Fate",
     "Fault",
     "Finding",
     "Foresight",
@@ -323,6 +325,8 @@ __all__ = [
     "LevelOverhead",
     "Levels",
     "Limits",
+    "ListedClaim",
+    "ListedPaper",
     "Look",
     "LookForesight",
     "MpiLauncher",

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tare.plan.definition import Campaign
-from tare.plan.factors import Factor, Of
+from tare.plan.factors import Factor, Of, at_hosts
 from tare.plan.schema import Host
 from tare.plan.sharing import Sharing
 from tare.records import Layout, Scaled, Short, Spread, Workload
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Destination:
     """Where a layout is measured here; ``None``: not at all, for a reason."""
 
     here: Layout | None
@@ -26,7 +26,7 @@ class _Place:
 
 def placed(campaign: Campaign, host: Host, points: list[Scaled]) -> Campaign:
     """The campaign with each layout where it fits; ``points`` takes what that changes."""
-    places = {layout: _place(layout, host) for layout in layouts_of(campaign)}
+    places = {layout: _place(layout, host) for layout in layouts_of(campaign)} | _over(campaign, host)
     kept = {layout: place.here for layout, place in places.items() if place.here is not None}
     points += _joined(_moves(campaign, places))
     points += _crowds(list(kept.values()), host)
@@ -52,19 +52,31 @@ def layouts_of(campaign: Campaign) -> tuple[Layout, ...]:
     return _unique((*campaign.layouts, *(order.layout for order in campaign.orders)))
 
 
-def _place(layout: Layout, host: Host) -> _Place:
+def _over(campaign: Campaign, host: Host) -> dict[Layout, _Destination]:
+    """The layouts on more hosts than there are, of a factor that has smaller levels."""
+    return {
+        Layout.parse(at_hosts(text, count)): _Destination(None, f"there are {host.hosts} hosts")
+        for factor in campaign.factors
+        if factor.of is Of.HOSTS
+        for count in (int(level.text) for level in factor.levels)
+        for text in factor.names
+        if min(int(level.text) for level in factor.levels) <= host.hosts < count and host.hosts > 1
+    }
+
+
+def _place(layout: Layout, host: Host) -> _Destination:
     moved = layout if layout.hosts <= host.hosts else _nearer(layout, host.hosts)
     if moved is None:
         why = "it is about the wire between hosts, and there is one host: name more by --hosts"
-        return _Place(None, why)
+        return _Destination(None, why)
     wanted = moved.as_native.processors
     if wanted > host.most_processors:
         why = (
             f"{wanted} processors are wanted on a host, which has {host.processors}, and at most "
             f"{host.oversubscribe} may share one"
         )
-        return _Place(None, why, Short.PROCESSORS if moved == layout else Short.HOSTS)
-    return _Place(moved, "this host alone" if host.hosts == 1 else f"there are {host.hosts}")
+        return _Destination(None, why, Short.PROCESSORS if moved == layout else Short.HOSTS)
+    return _Destination(moved, "this host alone" if host.hosts == 1 else f"there are {host.hosts}")
 
 
 def _nearer(layout: Layout, hosts: int) -> Layout | None:
@@ -92,7 +104,7 @@ def _shared(sharing: Sharing, kept: Mapping[Layout, Layout]) -> Sharing | None:
     return replace(sharing, alone=kept[sharing.alone], together=together)
 
 
-def _moves(campaign: Campaign, places: dict[Layout, _Place]) -> Iterator[Scaled]:
+def _moves(campaign: Campaign, places: dict[Layout, _Destination]) -> Iterator[Scaled]:
     """A point for each layout that is elsewhere or nowhere; of several that come to the same the first is measured."""
     measured = {layout: _names(campaign, layout) for layout, place in places.items() if place.here == layout}
     for layout, place in places.items():
@@ -168,10 +180,11 @@ def _factors(
         if not factor.changes_layouts:
             yield factor
             continue
-        fits = (
-            (lambda text: int(text) <= host.hosts) if factor.of is Of.HOSTS else (lambda text: text in texts)
-        )
-        places = [place for place, level in enumerate(factor.levels) if fits(level.text)]
+        places = [
+            place
+            for place, level in enumerate(factor.levels)
+            if (int(level.text) <= host.hosts if factor.of is Of.HOSTS else level.text in texts)
+        ]
         if len(places) < len(factor.levels):
             points.append(_lost_levels(factor, places))
         if len(places) > 1:

@@ -40,7 +40,9 @@ def _without_folders(own: dict[str, Any], folders: set[str]) -> Iterator[Scaled]
     """Take out the workloads in these folders."""
     workloads = [table for table in own.get("workload") or () if isinstance(table, dict)]
     for folder in sorted(folders):
-        names = [str(each.get("name")) for each in workloads if each.get("directory") == folder]
+        own_tables = [each for each in workloads if each.get("directory") == folder]
+        names = [str(each.get("name")) for each in own_tables]
+        layouts = dict.fromkeys(str(text) for each in own_tables for text in _texts(each.get("layouts")))
         yield Scaled(
             what=", ".join(names) or folder,
             asked="",
@@ -48,6 +50,7 @@ def _without_folders(own: dict[str, Any], folders: set[str]) -> Iterator[Scaled]
             why=f"this host has no folder {folder}, which its nodes would share: mkdir -m 1777 {folder} makes it",
             short_of=Short.OTHER,
             workloads=tuple(names),
+            layouts=tuple(layouts),
         )
     own["workload"] = [each for each in own.get("workload") or () if _directory(each) not in folders]
 

@@ -5,16 +5,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tare.plan.budget import fits, least_blocks
-from tare.plan.definition import Campaign
+from tare.plan.definition import Campaign, shape_of
 from tare.plan.durations import trial_durations_s
 from tare.plan.fitting.problems import WITHOUT, Kinds, sizes_said, smaller, without_levels, without_values
 from tare.plan.schema import Host
 from tare.plan.trials import plan_block
-from tare.records import Scaled, Short
+from tare.records import Scaled, Short, Workload
+from tare.workloads.part_used import part_used
 
 _MOST_STEPS = 400
-_SAVING = 0.85
-"""A step must leave less than this of a workload's time."""
+_LEAST_RUN_S = 1.5
+"""A shorter run says more of its start than of its work."""
 
 
 def within_time(
@@ -33,20 +34,13 @@ def within_time(
         times_s = _times_s(chosen, host, kinds)
         if sum(times_s.values()) <= wanted_s:
             break
-        steps = (_less(chosen, name, said, kinds) for name in _longest(times_s))
-        less = next((own for own in steps if own and _saves(own, times_s, host, kinds)), None)
+        less = next(filter(None, (_less(chosen, name, said, kinds) for name in _longest(times_s))), None)
         if less is None:
             break
         chosen = less
     points += _joined(said)
     points += sizes_said(campaign, chosen, kinds, Short.TIME)
     return chosen
-
-
-def _saves(less: Campaign, times_s: Mapping[str, float], host: Host, kinds: Kinds) -> bool:
-    """Whether what was made smaller takes notably less; else the rest is what starts take, and says nothing of the work."""
-    after_s = _times_s(less, host, kinds)
-    return any(after_s.get(name, 0.0) < _SAVING * time_s for name, time_s in times_s.items())
 
 
 def _longest(times_s: Mapping[str, float]) -> list[str]:
@@ -81,8 +75,18 @@ def _less(campaign: Campaign, name: str, said: list[Scaled], kinds: Kinds) -> Ca
     less = None if own is None else smaller(own, kinds)
     if own is None or less is None or any(less.options[key] != own.options.get(key) for key in varied):
         return None
+    if not _takes_a_while(campaign, less, kinds):
+        return None
     workloads = [less if each.name == name else each for each in campaign.workloads]
     return replace(campaign, workloads=tuple(workloads))
+
+
+def _takes_a_while(campaign: Campaign, less: Workload, kinds: Kinds) -> bool:
+    kind = kinds[less.kind]
+    options = kind.options_model.model_validate(dict(less.options))
+    shapes = [shape_of(own.layout, own.limits) for each, own in campaign.cells if each.name == less.name]
+    runs_s = [kind.expected_s(options, part_used(options, shape)) or 0.0 for shape in shapes]
+    return max(runs_s, default=0.0) >= _LEAST_RUN_S
 
 
 def _joined(said: list[Scaled]) -> list[Scaled]:

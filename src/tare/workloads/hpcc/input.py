@@ -28,15 +28,15 @@ def check_fits(size: int, memory_byte: int, program: str = "hpcc", buffers_byte:
         )
 
 
-_SMALLER = 0.7
+_SMALLER, _ROUND = 0.9, 96
 _LEAST_FRACTION, _LEAST_SIZE = 0.001, 100
 """Below, a problem says little."""
 
 
 def smaller(size: int | None, memory_fraction: float) -> dict[str, int | float] | None:
-    """The options of a problem with half of the matrix; ``None`` if that is too small to say anything."""
+    """The options of a problem with a tenth less rows, or half of the matrix; ``None`` if that would say little."""
     if size is not None:
-        less = int(size * _SMALLER)
+        less = int(size * _SMALLER) // _ROUND * _ROUND
         return {"problem_size": less} if less >= _LEAST_SIZE else None
     fraction = round(memory_fraction / 2, 6)
     return {"memory_fraction": fraction} if fraction >= _LEAST_FRACTION else None
