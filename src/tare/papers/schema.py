@@ -9,7 +9,7 @@ as they are.
 import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from tare.records import (
     NATIVE,
@@ -32,7 +32,7 @@ _WHOLE = -1.0
 """A rate cannot fall by more."""
 _Percent = Annotated[float, Field(gt=0)]
 _Range = Annotated[list[float], Field(min_length=2, max_length=2)]
-_Size = Literal[True] | _Percent | _Range
+_Size = StrictBool | _Percent | _Range
 _Bounds = tuple[float | None, float | None]
 _Limits = dict[str, list[float | Literal["any"]]]
 
@@ -64,7 +64,7 @@ class ClaimTable(_Where):
     against_options: dict[str, OptionValue] | None = None
     better: _Size | None = None
     worse: _Size | None = None
-    alike: Literal[True] | _Percent | None = None
+    alike: StrictBool | _Percent | None = None
     differs: _Size | None = None
     """In either direction."""
     at_most: _Percent | None = None
