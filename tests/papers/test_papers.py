@@ -4,6 +4,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.conftest import REPOSITORY
+from tests.plan.preset_hosts import resolved_preset
 
 from tare.analyze.published import places_of, unknown_roles
 from tare.analyze.roles import ROLES, in_role
@@ -15,8 +17,6 @@ from tare.plan.campaign import Campaign
 from tare.records import ClaimKind, ClaimPlace, PublishedClaim, Quantity
 from tare.units import GIBIBYTE
 from tare.workloads import KINDS
-from tests.conftest import REPOSITORY
-from tests.plan.preset_hosts import resolved_preset
 
 CLAIMS = [(each, claim) for each in views() for claim in each.claims]
 COMMON = (
@@ -163,7 +163,10 @@ def test_alike_is_less_than_the_usual_difference() -> None:
 
 
 def test_bounds_that_are_stated_are_kept() -> None:
-    assert (claim_of("at_most = 13.04", "time").low, claim_of("at_most = 13.04", "time").high) == (None, 0.1304)
+    assert (claim_of("at_most = 13.04", "time").low, claim_of("at_most = 13.04", "time").high) == (
+        None,
+        0.1304,
+    )
     assert (claim_of("at_least = 30.0", "time").low, claim_of("at_least = 30.0", "time").high) == (0.3, None)
     assert (claim_of("at_most = 5.0").low, claim_of("at_most = 5.0").high) == (-0.05, None)
 
@@ -171,6 +174,7 @@ def test_bounds_that_are_stated_are_kept() -> None:
 def test_a_difference_in_either_direction_has_no_sign() -> None:
     claim = claim_of("differs = [50.0, inf]")
     assert (claim.low, claim.high, claim.either_sign) == (0.5, None, True)
+    assert claim.printed == (0.5, 0.5)
 
 
 def test_a_spread_is_no_change() -> None:
@@ -185,7 +189,7 @@ def test_a_key_that_no_claim_has_is_refused() -> None:
 
 def test_a_view_is_named_in_any_case_and_an_unknown_one_with_its_neighbours() -> None:
     assert view("B16:Fig20").identity == "b16:fig20"
-    with pytest.raises(InputError, match="choose one of .*b17:fig2"):
+    with pytest.raises(InputError, match=r"choose one of .*b17:fig2"):
         view("b17:fig99")
     with pytest.raises(InputError, match="--as list"):
         view("fig20")

@@ -264,7 +264,7 @@ def _printed(table: ClaimTable, quantity: Quantity) -> tuple[float, float] | Non
         return table.printed / 100, table.printed / 100
     if size is None or size is True:
         return None
-    ends = sorted(size) if isinstance(size, list) else [size, size]
+    ends = [end for end in size if math.isfinite(end)] if isinstance(size, list) else [size]
     rising = table.differs is not None or (table.worse is not None) is (quantity is Quantity.TIME)
-    first, last = (value / 100 if rising else -value / 100 for value in ends)
-    return min(first, last), max(first, last)
+    known = [value / 100 if rising else -value / 100 for value in ends]
+    return min(known), max(known)
