@@ -290,7 +290,7 @@ class ViewShape(JsonShape):
 
 
 class PrintedViews(Versioned):
-    """The object that ``tare show RESULT --as VIEW --json`` prints."""
+    """The object that `tare show RESULT --as VIEW --json` prints."""
 
     views: list[ViewShape] = key("one, or all of them with `--as list`")
     journal: JournalShape = key("whether the journal is as it was written")
