@@ -23,6 +23,7 @@ from tare.report.causes import PrintedExplanations
 from tare.report.history import PrintedHistory
 from tare.report.imported import PrintedImports
 from tare.report.machine import PrintedResult
+from tare.report.published import PrintedViews
 from tare.report.replication import PrintedReplications
 from tare.report.reproduced import PrintedReproduction
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, TrialShape
@@ -43,6 +44,7 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedExplanations,
     PrintedCalibration,
     PrintedReplications,
+    PrintedViews,
     PrintedComparison,
     PrintedHistory,
     PrintedImports,

@@ -13,13 +13,13 @@ from tare.records import (
     Analysis,
     Cell,
     ClaimKind,
+    ClaimPlace,
     Coordinate,
     Direction,
     Environment,
     Layout,
     Limits,
     Outcome,
-    Place,
     Sample,
     Session,
     SharedCell,
@@ -30,7 +30,7 @@ from tare.records import (
 )
 from tare.treat import curves, sharing_summaries, summaries
 
-Planted = Callable[[str, Place], float]
+Planted = Callable[[str, ClaimPlace], float]
 """Role and place → ln(time per work) beyond native's."""
 _OPTIONS: dict[str, dict[str, object]] = {
     "kvm": {"devices": "paravirtual"},
@@ -42,7 +42,7 @@ _OPTIONS: dict[str, dict[str, object]] = {
 _SIZES_BYTE = (65536.0, 262144.0, 4194304.0, 16777216.0)
 
 
-def nothing(role: str, place: Place) -> float:
+def nothing(role: str, place: ClaimPlace) -> float:
     """All as natively."""
     del role, place
     return 0.0
@@ -62,14 +62,14 @@ def roles_of(view: View) -> tuple[str, ...]:
     return tuple(role for role in dict.fromkeys((NATIVE, *named)) if role != "same")
 
 
-def places(view: View) -> tuple[Place, ...]:
+def places(view: View) -> tuple[ClaimPlace, ...]:
     """Each once, with those without company."""
-    known: dict[str, Place] = {}
+    known: dict[str, ClaimPlace] = {}
     for claim in view.claims:
         for place in places_of(claim):
             known.setdefault(repr(place), place)
             if claim.alone:
-                alone = Place(
+                alone = ClaimPlace(
                     kinds=place.kinds, metric=place.metric, layout=claim.alone, options=place.options
                 )
                 known.setdefault(repr(alone), alone)
@@ -90,7 +90,7 @@ def analysis_of(
     outcomes = tuple(_outcomes(view, planted, chosen, blocks, noise, facts or {}))
     primary = {name: tuple(metrics) for name, metrics in _metrics(view).items()}
     verdicts = [verdict(overhead(each), 0.01) for each in summaries(outcomes, primary) if each.blocks]
-    pairs = tuple(_shared_cells(view))
+    pairs = tuple(dict.fromkeys(_shared_cells(view)))
     return Analysis(
         campaign=view.preset,
         sessions=(_SESSION,),
@@ -116,7 +116,7 @@ def _metrics(view: View) -> dict[str, list[str]]:
     return known
 
 
-def _workload(place: Place) -> Workload:
+def _workload(place: ClaimPlace) -> Workload:
     options = {key: value for key, value in place.options.items() if value != "unset"}
     name = "-".join((place.kinds[0], *map(str, options.values())))
     return Workload(name=name, kind=place.kinds[0], options=options)
@@ -137,7 +137,7 @@ def _outcomes(
     view: View, planted: Planted, roles: Sequence[str], blocks: int, noise: float, facts: dict[str, str]
 ) -> Iterator[Outcome]:
     chance = random.Random(1)  # noqa: S311 - samples, not secrets
-    cells: dict[tuple[str, str], list[Place]] = {}
+    cells: dict[tuple[str, str], list[ClaimPlace]] = {}
     for place in places(view):
         cells.setdefault((_workload(place).name, place.layout), []).append(place)
     for block in range(blocks):
@@ -159,7 +159,7 @@ def _outcomes(
 
 def _outcome(
     trial: Trial,
-    own: Sequence[Place],
+    own: Sequence[ClaimPlace],
     role: str,
     planted: Planted,
     noise: float,
@@ -192,7 +192,7 @@ def _outcome(
     )
 
 
-def _samples(place: Place, log_time: float, instance: int | None) -> Iterator[Sample]:
+def _samples(place: ClaimPlace, log_time: float, instance: int | None) -> Iterator[Sample]:
     rate = place.metric.endswith("per_s")
     value = 1e9 * math.exp(-log_time) if rate else 1e-3 * math.exp(log_time)
     for size in (None,) if place.at is None else _SIZES_BYTE:

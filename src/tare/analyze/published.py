@@ -18,10 +18,7 @@ from itertools import combinations
 
 from tare.analyze.arms import (
     NO_BLOCK,
-    Arm,
-    Evidence,
-    OwnArm,
-    Shown,
+    MeasuredPart,
     between,
     loss_of,
     missing,
@@ -31,17 +28,21 @@ from tare.analyze.arms import (
     withheld_of,
 )
 from tare.analyze.roles import ROLES
+from tare.analyze.view_evidence import MeasuredArm, PaperArm, ViewEvidence
 from tare.records import (
     Agreement,
     AgreementWord,
     Analysis,
-    Claim,
     ClaimKind,
+    ClaimPlace,
     Estimate,
     Part,
-    Place,
+    PublishedClaim,
     Quantity,
+    Replication,
     Tick,
+    TickColumn,
+    Treatment,
     View,
 )
 from tare.statistics.multiplicity import ERROR
@@ -55,11 +56,11 @@ _BY_CHANCE = "one of {} comparisons lies beyond the bound, which may be chance"
 
 def agreements(view: View, analysis: Analysis) -> tuple[Agreement, ...]:
     """One for each claim of the view, in its order."""
-    evidence = Evidence(analysis)
+    evidence = ViewEvidence(analysis)
     return tuple(agreement(claim, evidence) for claim in view.claims)
 
 
-def agreement(claim: Claim, evidence: Evidence) -> Agreement:
+def agreement(claim: PublishedClaim, evidence: ViewEvidence) -> Agreement:
     """What a result shows of one claim; ``evidence`` is made once for many claims."""
     shown = tuple(_FINDERS[claim.kind](claim, evidence))
     measured = sum(each.estimate is not None for each in shown)
@@ -114,13 +115,13 @@ def without_sign(ours: Estimate) -> Estimate:
     return replace(ours, point=abs(ours.point), low=least, high=max(abs(low), abs(high)))
 
 
-def ticks(claim: Claim, evidence: Evidence) -> tuple[Tick, ...]:
+def ticks(claim: PublishedClaim, evidence: ViewEvidence) -> TickColumn:
     """The column of ticks of a ``BEST`` claim, published and ours.
 
     Ours has a tick for every environment that none is shown to beat, all pairs judged together (Bonferroni): those that
     cannot be told apart from the best share it.
     """
-    known = [(role, *evidence.of(Arm(role, claim.places[0]))) for role in claim.among]
+    known = [(role, *evidence.of(PaperArm(role, claim.places[0]))) for role in claim.among]
     arms = {role: own[0] for role, own, _ in known if own}
     pairs = list(combinations(arms, 2))
     beaten: dict[str, set[str]] = {role: set() for role in arms}
@@ -132,7 +133,7 @@ def ticks(claim: Claim, evidence: Evidence) -> tuple[Tick, ...]:
             beaten[first].add(second)
         elif found.high < 0:
             beaten[second].add(first)
-    return tuple(
+    own = (
         Tick(
             role=role,
             published=role in claim.environments,
@@ -142,15 +143,27 @@ def ticks(claim: Claim, evidence: Evidence) -> tuple[Tick, ...]:
         )
         for role, _, why in known
     )
+    return TickColumn(text=claim.text, ticks=tuple(own))
 
 
-def unknown_roles(claims: Iterable[Claim]) -> frozenset[str]:
+def treated(view: View, evidence: ViewEvidence, treatment: Treatment) -> tuple[Replication, ...]:
+    """The paper's own treatment of our runs in all places of a view."""
+    wanted = {
+        (cell, place.metric)
+        for claim in view.claims
+        for place in places_of(claim)
+        for cell in evidence.cells(place)
+    }
+    return tuple(each for each in evidence.replications(treatment) if (each.cell, each.metric) in wanted)
+
+
+def unknown_roles(claims: Iterable[PublishedClaim]) -> frozenset[str]:
     """Roles of claims that are none of ``analyze.roles``."""
     named = (role for claim in claims for role in (*claim.environments, *claim.among, claim.against))
     return frozenset(named) - set(ROLES) - {SAME}
 
 
-def places_of(claim: Claim) -> tuple[Place, ...]:
+def places_of(claim: PublishedClaim) -> tuple[ClaimPlace, ...]:
     """All places that a claim speaks of."""
     return (*claim.places, *((claim.against_place,) if claim.against_place else ()))
 
@@ -159,7 +172,7 @@ def _rate(slower: float) -> float:
     return 1 / (1 + slower) - 1
 
 
-def _part(shown: Shown, claim: Claim, measured: int) -> Part:
+def _part(shown: MeasuredPart, claim: PublishedClaim, measured: int) -> Part:
     if shown.estimate is None:
         return _absent(shown)
     ours = _as_published(shown.estimate, claim)
@@ -179,18 +192,20 @@ def _part(shown: Shown, claim: Claim, measured: int) -> Part:
     )
 
 
-def _absent(shown: Shown) -> Part:
+def _absent(shown: MeasuredPart) -> Part:
     return Part(
         environment=shown.environment, what=shown.what, word=AgreementWord.NOT_MEASURED, reason=shown.why
     )
 
 
-def _as_published(estimate: Estimate, claim: Claim) -> Estimate:
+def _as_published(estimate: Estimate, claim: PublishedClaim) -> Estimate:
     ours = in_quantity(estimate, claim.quantity)
     return without_sign(ours) if claim.either_sign else ours
 
 
-def _word(shown: Shown, ours: Estimate, claim: Claim, measured: int) -> tuple[AgreementWord, str]:
+def _word(
+    shown: MeasuredPart, ours: Estimate, claim: PublishedClaim, measured: int
+) -> tuple[AgreementWord, str]:
     """The word of a part, and why where it needs one; beyond the bound must hold among all parts together."""
     if shown.why:
         return AgreementWord.UNDECIDED, shown.why
@@ -211,15 +226,15 @@ def _reason(word: AgreementWord, parts: Sequence[Part]) -> str:
     return "; ".join(dict.fromkeys(part.reason for part in parts if part.reason))
 
 
-def _comparisons(claim: Claim, evidence: Evidence) -> Iterator[Shown]:
+def _comparisons(claim: PublishedClaim, evidence: ViewEvidence) -> Iterator[MeasuredPart]:
     for place in claim.places:
         other = claim.against_place or place
         for role in claim.environments:
             second = role if claim.against == SAME else claim.against
-            yield from _compared(evidence, Arm(role, place), Arm(second, other))
+            yield from _compared(evidence, PaperArm(role, place), PaperArm(second, other))
 
 
-def _compared(evidence: Evidence, first: Arm, second: Arm) -> Iterator[Shown]:
+def _compared(evidence: ViewEvidence, first: PaperArm, second: PaperArm) -> Iterator[MeasuredPart]:
     """One for each pair of ours that stands for this pair; one without an estimate if there is none."""
     (arms, why), (others, lacking) = evidence.of(first), evidence.of(second)
     if not arms or not others:
@@ -228,7 +243,7 @@ def _compared(evidence: Evidence, first: Arm, second: Arm) -> Iterator[Shown]:
     pairs = [(arm, other) for arm in arms for other in others if _belong(arm, other)]
     for arm, other in pairs:
         estimate = between(arm, other)
-        yield Shown(
+        yield MeasuredPart(
             environment=arm.environment,
             what=f"{arm.said} against {other.said_beside(arm)}",
             estimate=estimate,
@@ -240,11 +255,11 @@ def _compared(evidence: Evidence, first: Arm, second: Arm) -> Iterator[Shown]:
         yield missing(first, f"nothing of {second.said} to compare it with")
 
 
-def _at_other_errors(first: OwnArm, second: OwnArm) -> Callable[[float], Estimate | None]:
+def _at_other_errors(first: MeasuredArm, second: MeasuredArm) -> Callable[[float], Estimate | None]:
     return lambda error: between(first, second, error)
 
 
-def _belong(arm: OwnArm, other: OwnArm) -> bool:
+def _belong(arm: MeasuredArm, other: MeasuredArm) -> bool:
     """Whether they are a pair: one environment in two places, or two in one place; not one arm with itself."""
     if arm.role == other.role and arm.environment != other.environment:
         return False
@@ -253,29 +268,29 @@ def _belong(arm: OwnArm, other: OwnArm) -> bool:
     return arm.cell == other.cell or arm.place != other.place
 
 
-def _bests(claim: Claim, evidence: Evidence) -> Iterator[Shown]:
+def _bests(claim: PublishedClaim, evidence: ViewEvidence) -> Iterator[MeasuredPart]:
     """Each environment with a tick against each without one."""
     others = [role for role in claim.among if role not in claim.environments]
     for place in claim.places:
         for role in claim.environments:
             for other in others:
-                yield from _compared(evidence, Arm(role, place), Arm(other, place))
+                yield from _compared(evidence, PaperArm(role, place), PaperArm(other, place))
 
 
 def _each(
-    find: Callable[[Claim, Evidence, Arm], Iterator[Shown]],
-) -> Callable[[Claim, Evidence], Iterator[Shown]]:
+    find: Callable[[PublishedClaim, ViewEvidence, PaperArm], Iterator[MeasuredPart]],
+) -> Callable[[PublishedClaim, ViewEvidence], Iterator[MeasuredPart]]:
     """What ``find`` gives for every environment and place of a claim."""
 
-    def found(claim: Claim, evidence: Evidence) -> Iterator[Shown]:
+    def found(claim: PublishedClaim, evidence: ViewEvidence) -> Iterator[MeasuredPart]:
         for place in claim.places:
             for role in claim.environments:
-                yield from find(claim, evidence, Arm(role, place))
+                yield from find(claim, evidence, PaperArm(role, place))
 
     return found
 
 
-_FINDERS: Mapping[ClaimKind, Callable[[Claim, Evidence], Iterator[Shown]]] = {
+_FINDERS: Mapping[ClaimKind, Callable[[PublishedClaim, ViewEvidence], Iterator[MeasuredPart]]] = {
     ClaimKind.COMPARISON: _comparisons,
     ClaimKind.BEST: _bests,
     ClaimKind.LOSS: _each(lambda claim, evidence, arm: loss_of(evidence, arm, claim.alone or "")),

@@ -3,18 +3,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tare.analyze.arms import Evidence
 from tare.analyze.published import agreement
 from tare.analyze.roles import ROLES
+from tare.analyze.view_evidence import ViewEvidence
 from tare.records import (
     Agreement,
     AgreementWord,
     Analysis,
-    Claim,
     Fate,
     ListedClaim,
     Paper,
     Part,
+    PublishedClaim,
     Scaled,
     Short,
     Skipped,
@@ -35,7 +35,7 @@ _NEEDS: Mapping[Short, str] = {
 
 def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
     """Every claim of the paper, in the order of its pages."""
-    evidence = Evidence(analysis)
+    evidence = ViewEvidence(analysis)
     ended = len(analysis.outcomes) >= analysis.planned_trials and not analysis.cut_by_budget
     return tuple(
         _listed(
@@ -90,7 +90,7 @@ def _needs(agreed: Agreement, analysis: Analysis) -> Iterator[str]:
             yield from _of_part(part, agreed.claim, analysis)
 
 
-def _of_part(part: Part, claim: Claim, analysis: Analysis) -> Iterator[str]:
+def _of_part(part: Part, claim: PublishedClaim, analysis: Analysis) -> Iterator[str]:
     said = {*part.deviations, part.reason}
     for point in analysis.scaled:
         if point.sentence in said:

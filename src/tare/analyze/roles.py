@@ -10,7 +10,7 @@ _EMULATED = "TCG"
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class PaperRole:
     """An environment of a paper."""
 
     technologies: frozenset[str]
@@ -28,7 +28,9 @@ def _adapter(*, virtio: bool) -> Callable[[Environment], bool]:
 
 
 def _hardware(environment: Environment) -> bool:
-    return environment.options.get("type") == "hvm"
+    """By its type; a domain of the user's own has it in a file of the host's, so its name must say it."""
+    kind = environment.name if "domain" in environment.options else environment.options.get("type")
+    return "hvm" in str(kind).casefold()
 
 
 def _short_timeout(environment: Environment) -> bool:
@@ -41,23 +43,23 @@ def _usual_timeout(environment: Environment) -> bool:
 
 _SHORT_TIMEOUT_S = 0.01
 _GUEST = frozenset({"qemu", "libvirt"})
-ROLES: Mapping[str, Role] = {
-    NATIVE: Role(frozenset({NATIVE})),
-    "lxc": Role(frozenset({"lxc"}), _usual_timeout),
-    "lxc-2ms": Role(frozenset({"lxc"}), _short_timeout),
-    "docker": Role(frozenset({"docker"})),
-    "openvz": Role(frozenset({"openvz"})),
-    "vserver": Role(frozenset({"vserver"})),
-    "kvm": Role(_GUEST),
-    "kvm-pv": Role(_GUEST, _devices("paravirtual")),
-    "kvm-fv": Role(_GUEST, _devices("emulated")),
-    "virtualbox": Role(frozenset({"virtualbox"})),
-    "virtualbox-pv": Role(frozenset({"virtualbox"}), _adapter(virtio=True)),
-    "virtualbox-fv": Role(frozenset({"virtualbox"}), _adapter(virtio=False)),
-    "xen-pv": Role(frozenset({"xen"}), lambda environment: not _hardware(environment)),
-    "xen-hvm": Role(frozenset({"xen"}), _hardware),
-    "esxi": Role(frozenset({"vmware"})),
-    "vmware-player": Role(frozenset({"vmware"}), instead_of="VMware Player"),
+ROLES: Mapping[str, PaperRole] = {
+    NATIVE: PaperRole(frozenset({NATIVE})),
+    "lxc": PaperRole(frozenset({"lxc"}), _usual_timeout),
+    "lxc-2ms": PaperRole(frozenset({"lxc"}), _short_timeout),
+    "docker": PaperRole(frozenset({"docker"})),
+    "openvz": PaperRole(frozenset({"openvz"})),
+    "vserver": PaperRole(frozenset({"vserver"})),
+    "kvm": PaperRole(_GUEST),
+    "kvm-pv": PaperRole(_GUEST, _devices("paravirtual")),
+    "kvm-fv": PaperRole(_GUEST, _devices("emulated")),
+    "virtualbox": PaperRole(frozenset({"virtualbox"})),
+    "virtualbox-pv": PaperRole(frozenset({"virtualbox"}), _adapter(virtio=True)),
+    "virtualbox-fv": PaperRole(frozenset({"virtualbox"}), _adapter(virtio=False)),
+    "xen-pv": PaperRole(frozenset({"xen"}), lambda environment: not _hardware(environment)),
+    "xen-hvm": PaperRole(frozenset({"xen"}), _hardware),
+    "esxi": PaperRole(frozenset({"vmware"})),
+    "vmware-player": PaperRole(frozenset({"vmware"}), instead_of="VMware Player"),
 }
 """Name of an environment in ``tare.papers`` → which of ours it is."""
 

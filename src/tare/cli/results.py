@@ -9,6 +9,14 @@ import typer
 from tare.cli.options import Commands, Hosts, Json, Output, Result, Seed
 
 app = Commands()
+View = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="VIEW",
+        help="A paper's table or figure beside ours, such as b16:fig20; list shows which there are.",
+    ),
+]
 
 
 @app.command()
@@ -44,12 +52,13 @@ def show(
             help="For replication: the figures of a paper's own treatment, b16, b17, r15 or l12.",
         ),
     ] = None,
+    view: View = None,
     as_json: Json = False,
 ) -> int:
     """Print a result's tables."""
     from tare.commands.show import run_show
 
-    return run_show(result, as_json, show_all, treatment)
+    return run_show(result, as_json, show_all, treatment, view)
 
 
 @app.command()
@@ -116,11 +125,12 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="The HTML file; RESULT/report.html by default."),
     ] = None,
+    view: View = None,
 ) -> int:
     """Write a result's report: one self-contained HTML file."""
     from tare.commands.report import run_report
 
-    return run_report(result, output)
+    return run_report(result, output, view)
 
 
 @app.command()

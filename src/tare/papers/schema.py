@@ -9,16 +9,16 @@ as they are.
 import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from tare.records import (
     NATIVE,
-    Claim,
     ClaimKind,
+    ClaimPlace,
     OptionValue,
     Paper,
-    Place,
     PrintedValue,
+    PublishedClaim,
     Quantity,
     Treatment,
     View,
@@ -32,7 +32,7 @@ _WHOLE = -1.0
 """A rate cannot fall by more."""
 _Percent = Annotated[float, Field(gt=0)]
 _Range = Annotated[list[float], Field(min_length=2, max_length=2)]
-_Size = Literal[True] | _Percent | _Range
+_Size = StrictBool | _Percent | _Range
 _Bounds = tuple[float | None, float | None]
 _Limits = dict[str, list[float | Literal["any"]]]
 
@@ -64,7 +64,7 @@ class ClaimTable(_Where):
     against_options: dict[str, OptionValue] | None = None
     better: _Size | None = None
     worse: _Size | None = None
-    alike: Literal[True] | _Percent | None = None
+    alike: StrictBool | _Percent | None = None
     differs: _Size | None = None
     """In either direction."""
     at_most: _Percent | None = None
@@ -72,6 +72,8 @@ class ClaimTable(_Where):
     at_least: _Percent | None = None
     """Worse by no less."""
     variation_at_most: _Percent | None = None
+    printed: float | None = None
+    """The change in percent, where the claim is of another form."""
     alone: str | None = None
     among: list[str] = Field(default_factory=list)
     order_value: float | None = None
@@ -135,10 +137,10 @@ def _view(table: ViewTable, paper: str) -> View:
     )
 
 
-def _claim(table: ClaimTable, view: ViewTable) -> Claim:
+def _claim(table: ClaimTable, view: ViewTable) -> PublishedClaim:
     kind, quantity = _kind(table), _quantity(table, view)
     low, high = _bounds(table, quantity)
-    return Claim(
+    return PublishedClaim(
         text=table.text,
         where=table.where or view.where,
         kind=kind,
@@ -175,12 +177,12 @@ def _quantity(table: ClaimTable, view: ViewTable) -> Quantity:
     return Quantity(table.of or view.of or _missing(view, "of"))
 
 
-def _places(table: ClaimTable, view: ViewTable) -> list[Place]:
+def _places(table: ClaimTable, view: ViewTable) -> list[ClaimPlace]:
     layouts = _listed(table.layout or view.layout or _missing(view, "layout"))
     return [_place(table, view, table.metric or view.metric, layout, table.options) for layout in layouts]
 
 
-def _other_place(table: ClaimTable, view: ViewTable) -> Place | None:
+def _other_place(table: ClaimTable, view: ViewTable) -> ClaimPlace | None:
     """Where the other arm is, if anything of it is stated."""
     if not (table.against_layout or table.against_metric or table.against_options):
         return None
@@ -195,9 +197,9 @@ def _place(
     metric: str | None,
     layout: str,
     options: dict[str, OptionValue] | None,
-) -> Place:
+) -> ClaimPlace:
     limits = table.at or view.at
-    return Place(
+    return ClaimPlace(
         kinds=tuple(_listed(table.workload or view.workload or _missing(view, "workload"))),
         metric=metric or _missing(view, "metric"),
         layout=layout,
@@ -258,9 +260,11 @@ def _printed(table: ClaimTable, quantity: Quantity) -> tuple[float, float] | Non
     size = next((each for each in (table.worse, table.better, table.differs) if each is not None), None)
     if table.variation_at_most is not None:
         return 0.0, table.variation_at_most / 100
+    if table.printed is not None:
+        return table.printed / 100, table.printed / 100
     if size is None or size is True:
         return None
-    ends = sorted(size) if isinstance(size, list) else [size, size]
+    ends = [end for end in size if math.isfinite(end)] if isinstance(size, list) else [size]
     rising = table.differs is not None or (table.worse is not None) is (quantity is Quantity.TIME)
-    first, last = (value / 100 if rising else -value / 100 for value in ends)
-    return min(first, last), max(first, last)
+    known = [value / 100 if rising else -value / 100 for value in ends]
+    return min(known), max(known)

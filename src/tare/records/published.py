@@ -39,7 +39,7 @@ class ClaimKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ClaimPlace:
     """What is measured, and where: one figure of one workload in one layout."""
 
     kinds: tuple[str, ...]
@@ -53,7 +53,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class PublishedClaim:
     """A statement of a paper that a result can support or contradict."""
 
     text: str
@@ -64,7 +64,7 @@ class Claim:
     quantity: Quantity
     environments: tuple[str, ...]
     """Roles (``analyze.arms``): each must show it. For ``BEST`` those with a tick."""
-    places: tuple[Place, ...]
+    places: tuple[ClaimPlace, ...]
     """Each must show it."""
     low: float | None
     """The claim: the change lies above this; ``None``: without a bound."""
@@ -75,7 +75,7 @@ class Claim:
     """The figure that the paper prints, as a change: least and most, equal for a single number; ``None``: words."""
     against: str = NATIVE
     """Role of the other arm."""
-    against_place: Place | None = None
+    against_place: ClaimPlace | None = None
     """Where the other arm is; ``None``: in the same place."""
     alone: str | None = None
     """For ``LOSS`` the layout without company."""
@@ -96,6 +96,15 @@ class Tick:
     beaten_by: tuple[str, ...]
     reason: str
     """Why it was not measured; empty where it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickColumn:
+    """The environments of one claim about the best."""
+
+    text: str
+    """The claim's."""
+    ticks: tuple[Tick, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +132,15 @@ class View:
     unit: str
     note: str
     """What the text gives of it, or what Tare cannot do; may be empty."""
-    claims: tuple[Claim, ...]
+    claims: tuple[PublishedClaim, ...]
     values: tuple[PrintedValue, ...] = ()
     preset: str
     """What to run; a part of a preset has the preset's name."""
+
+    @property
+    def command(self) -> str:
+        """What measures it."""
+        return f"tare run {self.preset}"
 
     @property
     def name(self) -> str:
@@ -186,7 +200,7 @@ class Part:
 class Agreement:
     """A claim beside what a result shows of it."""
 
-    claim: Claim
+    claim: PublishedClaim
     word: AgreementWord
     reason: str
     """Why, where it is not measured or undecided; empty otherwise."""
