@@ -27,11 +27,10 @@ from tare.records import (
     Estimate,
     Layout,
     Quantity,
-    Scaled,
-    Short,
     Skipped,
     Treatment,
 )
+from tare.records.scaled import Scaled, Short
 
 CONTRADICTED, REPRODUCED, UNDECIDED, NOT_MEASURED = (
     AgreementWord.CONTRADICTED,

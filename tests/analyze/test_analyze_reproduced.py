@@ -8,7 +8,14 @@ from tests.view_example import analysis_of
 
 from tare.analyze.reproduced import listed, need_of, unmeasured
 from tare.papers import PAPERS, paper, view
-from tare.records import NATIVE, Analysis, Fate, ListedClaim, Paper, Scaled, Short, Skipped
+from tare.records import (
+    NATIVE,
+    Analysis,
+    Paper,
+    Skipped,
+)
+from tare.records.reproduced import ClaimFate, ListedClaim
+from tare.records.scaled import Scaled, Short
 
 FIGURE = view("b17:fig3")
 ONE = replace(paper("b17"), views=(FIGURE,))
@@ -23,18 +30,18 @@ def claims(analysis: Analysis, of: Paper = ONE) -> tuple[ListedClaim, ...]:
 
 def test_equal_arms_reproduce_that_all_are_close_to_native() -> None:
     first = claims(analysis_of(FIGURE))[0]
-    assert (first.fate, first.why, first.needs) == (Fate.REPRODUCED, "", ())
+    assert (first.fate, first.why, first.needs) == (ClaimFate.REPRODUCED, "", ())
 
 
 def test_a_planted_loss_contradicts_it() -> None:
     slow = analysis_of(FIGURE, lambda role, _: 0.0 if role == NATIVE else 0.3)
-    assert claims(slow)[0].fate is Fate.CONTRADICTED
+    assert claims(slow)[0].fate is ClaimFate.CONTRADICTED
 
 
 def test_a_skipped_environment_makes_it_impossible_and_its_remedy_is_what_is_needed() -> None:
     without = replace(analysis_of(FIGURE, roles=()), skipped=(XEN, replace(XEN, environment="lxc")))
     first = claims(without)[0]
-    assert (first.fate, first.needs) == (Fate.IMPOSSIBLE, (XEN.remedy,))
+    assert (first.fate, first.needs) == (ClaimFate.IMPOSSIBLE, (XEN.remedy,))
     assert "dockerd is not running" in first.why
 
 
@@ -42,15 +49,15 @@ def test_a_scaled_point_is_impossible_whatever_it_shows() -> None:
     point = Scaled(what="1c4p1i, 2c2p1i, 4c1p1i", asked="", here="4 processors as 2", why="this host has 2",
                    short_of=Short.PROCESSORS, layouts=("1c4p1i", "2c2p1i", "4c1p1i"))  # fmt: skip
     first = claims(replace(analysis_of(FIGURE), scaled=(point,)))[0]
-    assert first.fate is Fate.IMPOSSIBLE
+    assert first.fate is ClaimFate.IMPOSSIBLE
     assert first.agreement.here is not None
     assert first.needs == (need_of(point),)
 
 
 def test_what_an_unfinished_run_lacks_is_not_measured_yet() -> None:
     begun = analysis_of(FIGURE, roles=())
-    assert claims(replace(begun, planned_trials=begun.planned_trials + 1))[0].fate is Fate.NOT_YET
-    assert claims(begun)[0].fate is Fate.IMPOSSIBLE
+    assert claims(replace(begun, planned_trials=begun.planned_trials + 1))[0].fate is ClaimFate.NOT_YET
+    assert claims(begun)[0].fate is ClaimFate.IMPOSSIBLE
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -58,7 +65,7 @@ def test_every_claim_of_every_paper_is_in_its_list(name: str) -> None:
     each = paper(name)
     none = unmeasured(each, "no host", possible=False)
     assert len(none) == sum(len(own.claims) for own in each.views)
-    assert {own.fate for own in none} == {Fate.IMPOSSIBLE}
+    assert {own.fate for own in none} == {ClaimFate.IMPOSSIBLE}
 
 
 @pytest.mark.parametrize("short_of", list(Short))

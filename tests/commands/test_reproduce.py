@@ -7,14 +7,14 @@ import pytest
 
 from tare.commands import reproduce
 from tare.commands.line import Shown
-from tare.commands.reproduce import LIST_FILE, Wanted, run_reproduce
+from tare.commands.reproduce import LIST_FILE, Reproduction, run_reproduce
 from tare.commands.run import Overrides
 from tare.errors import ExitCode, HostError, InputError
 from tare.papers import PAPERS
 
 
-def wanted(folder: Path, *, runs: bool = False) -> Wanted:
-    return Wanted(folder=folder, asked=Overrides(), image_name="default", runs=runs)
+def wanted(folder: Path, *, runs: bool = False) -> Reproduction:
+    return Reproduction(folder=folder, asked=Overrides(), image_name="default", runs=runs)
 
 
 def test_an_unknown_paper_offers_the_nearest_and_all(tmp_path: Path) -> None:

@@ -13,7 +13,11 @@ from tare.plan.campaign import Campaign, differences, load_campaign, resolve
 from tare.plan.definition import shape_of
 from tare.plan.schema import Host
 from tare.plan.source import EARLIER_NAMES, preset_path
-from tare.records import Layout, Limits, Scaled, Short
+from tare.records import (
+    Layout,
+    Limits,
+)
+from tare.records.scaled import Scaled, Short
 from tare.units import GIBIBYTE, MEBIBYTE, parse_byte
 from tare.workloads import KINDS
 from tare.workloads.part_used import part_used

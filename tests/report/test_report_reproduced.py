@@ -8,7 +8,10 @@ from rich.console import Console
 
 from tare.analyze.reproduced import listed
 from tare.papers import paper, view
-from tare.records import NATIVE, ListedPaper
+from tare.records import (
+    NATIVE,
+)
+from tare.records.reproduced import ListedPaper
 from tare.report import reproduced
 from tests.view_example import analysis_of
 

@@ -10,20 +10,18 @@ from tare.records import (
     Agreement,
     AgreementWord,
     Analysis,
-    Fate,
-    ListedClaim,
     Paper,
     Part,
     PublishedClaim,
-    Scaled,
-    Short,
     Skipped,
 )
+from tare.records.reproduced import ClaimFate, ListedClaim
+from tare.records.scaled import Scaled, Short
 
-_FATES: Mapping[AgreementWord, Fate] = {
-    AgreementWord.REPRODUCED: Fate.REPRODUCED,
-    AgreementWord.CONTRADICTED: Fate.CONTRADICTED,
-    AgreementWord.UNDECIDED: Fate.UNDECIDED,
+_FATES: Mapping[AgreementWord, ClaimFate] = {
+    AgreementWord.REPRODUCED: ClaimFate.REPRODUCED,
+    AgreementWord.CONTRADICTED: ClaimFate.CONTRADICTED,
+    AgreementWord.UNDECIDED: ClaimFate.UNDECIDED,
 }
 _NEEDS: Mapping[Short, str] = {
     Short.HOSTS: "more hosts, by --hosts",
@@ -39,7 +37,9 @@ def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
     ended = len(analysis.outcomes) >= analysis.planned_trials and not analysis.cut_by_budget
     return tuple(
         _listed(
-            ListedClaim(view=view, agreement=agreed, fate=Fate.NOT_YET, why=agreed.reason), analysis, ended
+            ListedClaim(view=view, agreement=agreed, fate=ClaimFate.NOT_YET, why=agreed.reason),
+            analysis,
+            ended,
         )
         for view in paper.views
         for agreed in (agreement(claim, evidence) for claim in view.claims)
@@ -52,7 +52,7 @@ def unmeasured(paper: Paper, why: str, *, possible: bool) -> tuple[ListedClaim, 
         ListedClaim(
             view=view,
             agreement=Agreement(claim=claim, word=AgreementWord.NOT_MEASURED, reason=why, parts=()),
-            fate=Fate.NOT_YET if possible else Fate.IMPOSSIBLE,
+            fate=ClaimFate.NOT_YET if possible else ClaimFate.IMPOSSIBLE,
             why=why,
         )
         for view in paper.views
@@ -66,13 +66,13 @@ def _listed(claim: ListedClaim, analysis: Analysis, ended: bool) -> ListedClaim:
     needs = tuple(dict.fromkeys(_needs(claim.agreement, analysis)))
     fate = _FATES.get(word)
     if fate is None:
-        fate = Fate.IMPOSSIBLE if needs or ended else Fate.NOT_YET
+        fate = ClaimFate.IMPOSSIBLE if needs or ended else ClaimFate.NOT_YET
     return ListedClaim(
         view=claim.view,
         agreement=claim.agreement,
         fate=fate,
-        why="" if fate in {Fate.REPRODUCED, Fate.CONTRADICTED} else _why(claim.agreement, analysis),
-        needs=needs if fate is Fate.IMPOSSIBLE else (),
+        why="" if fate in {ClaimFate.REPRODUCED, ClaimFate.CONTRADICTED} else _why(claim.agreement, analysis),
+        needs=needs if fate is ClaimFate.IMPOSSIBLE else (),
     )
 
 

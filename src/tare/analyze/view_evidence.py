@@ -20,12 +20,11 @@ from tare.records import (
     OptionValue,
     Overhead,
     Replication,
-    Scaled,
-    Short,
     Treatment,
     Trial,
     Verdict,
 )
+from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 
 _UNSET = "unset"

@@ -154,11 +154,11 @@ def reproduce(
     as_json: Json = False,
 ) -> int:
     """Measure a paper's whole matrix, and list which of its claims hold here."""
-    from tare.commands.reproduce import Wanted, run_reproduce
+    from tare.commands.reproduce import Reproduction, run_reproduce
     from tare.commands.run import Overrides
 
     asked = Overrides(blocks=blocks, budget=budget, seed=seed, user=user, hosts=hosts)
-    wanted = Wanted(folder=output, asked=asked, image_name=image, runs=not no_run)
+    wanted = Reproduction(folder=output, asked=asked, image_name=image, runs=not no_run)
     shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
     return run_reproduce(paper, wanted, shown)
 

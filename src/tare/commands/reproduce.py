@@ -14,14 +14,19 @@ from tare.errors import ExitCode, HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.papers import PAPERS, paper
 from tare.plan.problems import nearest, printable
-from tare.records import Analysis, ListedPaper, Paper, Status
+from tare.records import (
+    Analysis,
+    Paper,
+    Status,
+)
+from tare.records.reproduced import ListedPaper
 
 ALL = "all"
-LIST_FILE = "reproduced.md"
+LIST_FILE = "list.markdown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Reproduction:
     """What the command line asks for beside the paper."""
 
     folder: Path
@@ -32,7 +37,7 @@ class Wanted:
     """Whether what is missing is measured first."""
 
 
-def run_reproduce(name: str, wanted: Wanted, shown: Shown) -> ExitCode:
+def run_reproduce(name: str, wanted: Reproduction, shown: Shown) -> ExitCode:
     """Measure what is missing, then print and write the list; raises ``InputError`` for an unknown paper."""
     codes, listed = [], []
     for each in _papers(name):
@@ -56,7 +61,7 @@ def _papers(name: str) -> tuple[Paper, ...]:
     return tuple(map(paper, PAPERS if name == ALL else (name,)))
 
 
-def _reproduced(each: Paper, wanted: Wanted, shown: Shown) -> tuple[ListedPaper, ExitCode]:
+def _reproduced(each: Paper, wanted: Reproduction, shown: Shown) -> tuple[ListedPaper, ExitCode]:
     """One paper: a host that cannot run any of it does not keep the others from running."""
     folder = ResultFolder(wanted.folder / each.identity)
     error, code = None, ExitCode.DONE
@@ -73,7 +78,7 @@ def _reproduced(each: Paper, wanted: Wanted, shown: Shown) -> tuple[ListedPaper,
     return _listed(each, folder, error), code
 
 
-def _run(each: Paper, folder: ResultFolder, wanted: Wanted, shown: Shown) -> ExitCode:
+def _run(each: Paper, folder: ResultFolder, wanted: Reproduction, shown: Shown) -> ExitCode:
     """Continue the paper's result, or begin it."""
     if folder.exists():
         asked = replace(wanted.asked, hosts=None)

@@ -57,7 +57,14 @@ from tare.plan.campaign import Campaign
 from tare.plan.definition import extended
 from tare.plan.scans import open_scans
 from tare.plan.written import parse_bind
-from tare.records import HostLoad, Outcome, Parity, Scaled, Session, Skipped
+from tare.records import (
+    HostLoad,
+    Outcome,
+    Parity,
+    Session,
+    Skipped,
+)
+from tare.records.scaled import Scaled
 
 _ASKED_FACTS = (idle_ranks.FACT, WHOLE)
 

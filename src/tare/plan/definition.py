@@ -40,13 +40,13 @@ from tare.records import (
     Limits,
     MpiLauncher,
     NamedHost,
-    Scaled,
     ScanChoice,
     SharedCell,
     Turns,
     Workload,
     check_user,
 )
+from tare.records.scaled import Scaled
 from tare.workloads import KINDS, scan_of
 from tare.workloads.kind import Shape, Span, WorkloadKind
 

@@ -12,7 +12,7 @@ from typing import Any
 from tare.errors import CampaignError
 from tare.plan.problems import nearest, printable
 from tare.plan.toml_lines import Path, key_lines
-from tare.records import Scaled, Short
+from tare.records.scaled import Scaled, Short
 
 _PRESETS = FilePath(__file__).with_name("presets")
 _ALSO = {"b16-stage3": "b17"}

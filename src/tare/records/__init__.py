@@ -174,8 +174,6 @@ from tare.records.published import (
     TickColumn,
     View,
 )
-from tare.records.reproduced import Fate, ListedClaim, ListedPaper
-from tare.records.scaled import Scaled, Short
 from tare.records.signals import Scope, Signal
 from tare.records.treated import (
     BLAS,
@@ -293,7 +291,6 @@ __all__ = [
     "FailureCount",
     "FailureRate",
     "Family",
-    "Fate",
     "Fault",
     "Finding",
     "Foresight",
@@ -325,8 +322,6 @@ __all__ = [
     "LevelOverhead",
     "Levels",
     "Limits",
-    "ListedClaim",
-    "ListedPaper",
     "Look",
     "LookForesight",
     "MpiLauncher",
@@ -368,7 +363,6 @@ __all__ = [
     "Ruling",
     "RunFacts",
     "Sample",
-    "Scaled",
     "ScanChoice",
     "Scope",
     "Seen",
@@ -378,7 +372,6 @@ __all__ = [
     "SharingLoss",
     "SharingSummary",
     "Shift",
-    "Short",
     "Signal",
     "SignalBlock",
     "SignalDifference",

@@ -7,7 +7,7 @@ from enum import StrEnum
 from tare.records.published import Agreement, Paper, View
 
 
-class Fate(StrEnum):
+class ClaimFate(StrEnum):
     """Whether a claim was reproduced, and if not, why not."""
 
     REPRODUCED = "reproduced"
@@ -25,7 +25,7 @@ class ListedClaim:
 
     view: View
     agreement: Agreement
-    fate: Fate
+    fate: ClaimFate
     why: str
     """Empty where the fate says it all."""
     needs: tuple[str, ...] = ()

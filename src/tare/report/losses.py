@@ -8,7 +8,17 @@ from rich.text import Text
 
 from tare.drawing.words import counted
 from tare.foreign import one_line
-from tare.records import Analysis, Cell, Exclusions, Outcome, Overhead, Rule, Short, Skipped, Status
+from tare.records import (
+    Analysis,
+    Cell,
+    Exclusions,
+    Outcome,
+    Overhead,
+    Rule,
+    Skipped,
+    Status,
+)
+from tare.records.scaled import Short
 from tare.report.arrange import place
 from tare.report.page import PageSection, section
 from tare.report.shape import ArmShape, JsonShape, TrialShape, key

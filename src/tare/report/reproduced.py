@@ -11,15 +11,21 @@ from rich.text import Text
 
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import Agreement, AgreementWord, Estimate, Fate, ListedClaim, ListedPaper, Quantity
+from tare.records import (
+    Agreement,
+    AgreementWord,
+    Estimate,
+    Quantity,
+)
+from tare.records.reproduced import ClaimFate, ListedClaim, ListedPaper
 from tare.report.shape import EstimateShape, JsonShape, Versioned, key, printed
 
 _STYLE = {
-    Fate.REPRODUCED: "green",
-    Fate.CONTRADICTED: "red",
-    Fate.UNDECIDED: "yellow",
-    Fate.NOT_YET: "dim",
-    Fate.IMPOSSIBLE: "dim",
+    ClaimFate.REPRODUCED: "green",
+    ClaimFate.CONTRADICTED: "red",
+    ClaimFate.UNDECIDED: "yellow",
+    ClaimFate.NOT_YET: "dim",
+    ClaimFate.IMPOSSIBLE: "dim",
 }
 _OF = {Quantity.RATE: "rate", Quantity.TIME: "time", Quantity.VARIATION: "variation"}
 _MOST_PARTS = 3
@@ -77,7 +83,7 @@ class ListedClaimShape(JsonShape):
     view: str = key("the table or figure, such as `b16:fig20`", "view.identity")
     where: str = key("page or section of the paper", "agreement.claim.where")
     claim: str = key("what the paper says, in Tare's words", "agreement.claim.text")
-    fate: Fate = key("what became of it here")
+    fate: ClaimFate = key("what became of it here")
     why: str = key("why it is undecided, or was not measured; empty otherwise")
     needs: list[str] = key("what would be needed; empty but for `not possible here`")
     scaled: AgreementWord | None = key(
@@ -93,7 +99,7 @@ class ListedPaperShape(JsonShape):
     title: str = key("authors, year and title", "paper.title")
     result: str = key("the result's folder")
     error: str | None = key("why nothing could be run now; `null`: it ran, or nothing was to run")
-    counts: dict[Fate, int] = key(
+    counts: dict[ClaimFate, int] = key(
         "fate \N{RIGHTWARDS ARROW} how many claims have it", lambda own: counts(own.claims)
     )
     not_as_asked: list[str] = key(
@@ -118,10 +124,10 @@ def json(papers: Sequence[ListedPaper]) -> dict[str, Any]:
     return printed(PrintedReproduction, _Listed(tuple(papers)))
 
 
-def counts(claims: Sequence[ListedClaim]) -> dict[Fate, int]:
+def counts(claims: Sequence[ListedClaim]) -> dict[ClaimFate, int]:
     """How many claims have each fate that there is."""
     fates = [claim.fate for claim in claims]
-    return {fate: fates.count(fate) for fate in Fate if fate in fates}
+    return {fate: fates.count(fate) for fate in ClaimFate if fate in fates}
 
 
 def _errors(listed: ListedPaper) -> Iterator[str]:

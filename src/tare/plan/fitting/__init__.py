@@ -17,7 +17,7 @@ from tare.plan.fitting.set_aside import set_aside
 from tare.plan.fitting.time import within_time
 from tare.plan.hosts import MOST_HOSTS
 from tare.plan.schema import MOST_OVERSUBSCRIPTION, Host
-from tare.records import Scaled
+from tare.records.scaled import Scaled
 from tare.units import GIBIBYTE
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind

@@ -12,7 +12,12 @@ from tare.plan.definition import Campaign
 from tare.plan.factors import Factor, Of, at_hosts
 from tare.plan.schema import Host
 from tare.plan.sharing import Sharing
-from tare.records import Layout, Scaled, Short, Spread, Workload
+from tare.records import (
+    Layout,
+    Spread,
+    Workload,
+)
+from tare.records.scaled import Scaled, Short
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,11 @@ from tare.plan.definition import Campaign
 from tare.plan.factors import MEMORY_LIMITS
 from tare.plan.fitting.layouts import in_layouts
 from tare.plan.schema import LEAST_MEMORY_BYTE, Host
-from tare.records import Layout, Limits, Scaled, Short
+from tare.records import (
+    Layout,
+    Limits,
+)
+from tare.records.scaled import Scaled, Short
 from tare.units import MEBIBYTE, format_byte
 
 SHARE = 0.75

@@ -9,7 +9,13 @@ from tare.plan.definition import Campaign, shape_of
 from tare.plan.factors import Factor
 from tare.plan.order import Order
 from tare.plan.sharing import Setting
-from tare.records import Layout, Level, Limits, Scaled, Short, Workload
+from tare.records import (
+    Layout,
+    Level,
+    Limits,
+    Workload,
+)
+from tare.records.scaled import Scaled, Short
 from tare.workloads.kind import WorkloadKind
 from tare.workloads.part_used import part_used
 

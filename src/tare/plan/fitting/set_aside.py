@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tare.records import Scaled, Short
+from tare.records.scaled import Scaled, Short
 
 _KERNEL = "kernel"
 

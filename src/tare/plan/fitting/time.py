@@ -10,7 +10,10 @@ from tare.plan.durations import trial_durations_s
 from tare.plan.fitting.problems import WITHOUT, Kinds, sizes_said, smaller, without_levels, without_values
 from tare.plan.schema import Host
 from tare.plan.trials import plan_block
-from tare.records import Scaled, Short, Workload
+from tare.records import (
+    Workload,
+)
+from tare.records.scaled import Scaled, Short
 from tare.workloads.part_used import part_used
 
 _MOST_STEPS = 400
