@@ -291,3 +291,13 @@ def test_a_layout_with_more_nodes_than_a_host_may_have_is_left_out(tmp_path: Pat
         HostError, match="300c1p1i on 4: left out: it has 300 nodes; at most 200 are possible"
     ):
         own(tmp_path, layout="300c1p1i on 4")
+
+
+def test_the_kernels_of_guests_stay_a_factor(tmp_path: Path) -> None:
+    text = FILE.format(fit="true", layout="1c2p1i", memory="1 GiB")
+    text = text.replace('technology = "bubblewrap"', 'technology = "qemu"')
+    text += '[[factor]]\nkey = "kernel"\nlevels = ["6.1.0", "6.12.0"]\n'
+    (tmp_path / "own.toml").write_text(text)
+    campaign = load_campaign(tmp_path / "own.toml", host_processors=2, host_memory_byte=4 * GIBIBYTE)
+    assert [factor.key for factor in campaign.factors] == ["kernel"]
+    assert campaign.scaled == ()
