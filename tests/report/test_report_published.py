@@ -12,7 +12,8 @@ from tare.commands.report import run_report
 from tare.commands.show import run_show
 from tare.errors import InputError
 from tare.papers import papers, view
-from tare.records import Analysis, ClaimPlace, Integrity
+from tare.records import Analysis, Integrity
+from tare.records.published import ClaimPlace
 from tare.report import published
 from tare.report.document import render_report
 from tests.view_example import analysis_of

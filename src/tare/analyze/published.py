@@ -29,20 +29,17 @@ from tare.analyze.arms import (
 )
 from tare.analyze.roles import ROLES
 from tare.analyze.view_evidence import MeasuredArm, PaperArm, ViewEvidence
-from tare.records import (
+from tare.records import Analysis, Estimate, Replication, Treatment
+from tare.records.published import (
     Agreement,
     AgreementWord,
-    Analysis,
     ClaimKind,
     ClaimPlace,
-    Estimate,
     Part,
     PublishedClaim,
     Quantity,
-    Replication,
     Tick,
     TickColumn,
-    Treatment,
     View,
 )
 from tare.statistics.multiplicity import ERROR

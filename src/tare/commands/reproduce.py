@@ -14,11 +14,8 @@ from tare.errors import ExitCode, HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.papers import PAPERS, paper
 from tare.plan.problems import nearest, printable
-from tare.records import (
-    Analysis,
-    Paper,
-    Status,
-)
+from tare.records import Analysis, Status
+from tare.records.published import Paper
 from tare.records.reproduced import ListedPaper
 
 ALL = "all"

@@ -11,16 +11,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from tare.records import (
-    NATIVE,
+from tare.records import NATIVE, OptionValue, Treatment
+from tare.records.published import (
     ClaimKind,
     ClaimPlace,
-    OptionValue,
     Paper,
     PrintedValue,
     PublishedClaim,
     Quantity,
-    Treatment,
     View,
 )
 
