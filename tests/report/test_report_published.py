@@ -94,7 +94,8 @@ def test_the_list_says_what_a_result_can_fill_and_what_to_run_for_the_rest(
     assert run_show(result, as_json=False, show_all=False, view="list") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "b16:fig9 2 reproduced" in text
-    assert "nothing; tare run l12" in text
+    assert "`tare run l12` measures them: l12:fig1, l12:fig2, l12:fig3, l12:fig4" in text
+    assert "b16:fig9" not in text.partition("measures them")[2]
 
 
 def test_a_view_that_a_result_cannot_fill_says_what_to_run(

@@ -89,11 +89,19 @@ def said(agreement: Agreement) -> str:
     return f"not the paper's own point; what was measured here: {agreement.here}"
 
 
-def tally(shown: Iterable[ShownView]) -> str:
-    """Such as "2 reproduced, 1 undecided"."""
-    words = [each.word for view in shown for each in view.agreements]
+def tally(agreements: Iterable[Agreement]) -> str:
+    """Such as "2 reproduced, 1 undecided; at this host's size 1 reproduced"."""
+    own, here = list[AgreementWord](), list[AgreementWord]()
+    for each in agreements:
+        scaled = each.word is AgreementWord.NOT_MEASURED and each.here is not None
+        (here if scaled else own).append(each.here if scaled and each.here else each.word)
+    words = [_counted(own), f"at this host's size {_counted(here)}" if here else ""]
+    return "; ".join(filter(None, words)) or "no claim"
+
+
+def _counted(words: Sequence[AgreementWord]) -> str:
     counts = [(word, words.count(word)) for word in AgreementWord]
-    return ", ".join(f"{count} {word}" for word, count in counts if count) or "no claim"
+    return ", ".join(f"{count} {word}" for word, count in counts if count)
 
 
 def claimed(claim: PublishedClaim) -> str:
@@ -193,16 +201,30 @@ def values_of(view: View) -> tuple[Mapping[str, Mapping[str, str]], Sequence[str
     return cells, list(dict.fromkeys(value.row for value in view.values))
 
 
-def list_of(shown: Iterable[ShownView], console: Console) -> None:
-    """Print all views, and which of them the result can fill."""
+def list_of(shown: Sequence[ShownView], console: Console) -> None:
+    """Print the views that the result can fill, and for all others what to run."""
+    filled = [each for each in shown if each.can_fill]
     made = ruled_table()
     add_name_column(made, "--as", 14)
-    made.add_column("of this result", no_wrap=True)
+    made.add_column("of this result")
     made.add_column("shows")
+    for each in filled:
+        where = f"{each.paper}, {each.view.where}: {each.view.shows}"
+        made.add_row(each.view.identity, tally(each.agreements), where)
+    if filled:
+        console.print(made)
+    for command, names in _missing(shown).items():
+        console.print(Text(f"\nNothing of these; `{command}` measures them:", style="bold"))
+        console.print(Text(", ".join(names)))
+
+
+def _missing(shown: Iterable[ShownView]) -> Mapping[str, Sequence[str]]:
+    """Command → the views that it measures."""
+    names: dict[str, list[str]] = {}
     for each in shown:
-        state = tally([each]) if each.can_fill else f"nothing; {each.view.command}"
-        made.add_row(each.view.identity, state, f"{each.paper}, {each.view.where}: {each.view.shows}")
-    console.print(made)
+        if not each.can_fill:
+            names.setdefault(each.view.command, []).append(each.view.identity)
+    return names
 
 
 def json(shown: Sequence[ShownView], integrity: Integrity) -> dict[str, Any]:
@@ -306,5 +328,5 @@ def few_words(shown: Sequence[ShownView]) -> str:
     filled = [each for each in shown if each.can_fill]
     return (
         f"{counted(len(filled), 'table or figure', 'tables and figures')} of {shown[0].paper} "
-        f"({len(shown)} in all): {tally(filled)}"
+        f"({len(shown)} in all): {tally(each for view in filled for each in view.agreements)}"
     )
