@@ -86,7 +86,7 @@ def said(agreement: Agreement) -> str:
     """The word, with what the same would be at this host's size where that differs."""
     if agreement.here is None or agreement.word is not AgreementWord.NOT_MEASURED:
         return str(agreement.word)
-    return f"not the paper's own point; what was measured here: {agreement.here}"
+    return f"not the paper's own point (here {agreement.here})"
 
 
 def tally(agreements: Iterable[Agreement]) -> str:
@@ -144,16 +144,17 @@ def _print_claim(each: Agreement, console: Console) -> None:
 
 
 def _parts_table(each: Agreement, console_width: int) -> Table:
-    width = min(max(map(len, (part.what for part in each.parts))), max(_NAME_WIDTH, console_width - 46))
+    measured = [part for part in each.parts if part.ours]
+    width = min(max(len(part.what) for part in measured), max(_NAME_WIDTH, console_width - 46))
     made = ruled_table()
     add_name_column(made, "ours", width)
     for title in ("typical", "interval", "n"):
         made.add_column(title, justify="right", no_wrap=True)
     made.add_column("", no_wrap=True)
-    for part in each.parts:
-        ours = part.ours
-        figures = ("", "", "") if ours is None else (point_percent(ours), interval_percent(ours), str(ours.n))
-        made.add_row(name_cell(part.what, width), *figures, MARK[part.here or part.word])
+    for part, ours in ((part, part.ours) for part in measured):
+        if ours:
+            figures = (point_percent(ours), interval_percent(ours), str(ours.n))
+            made.add_row(name_cell(part.what, width), *figures, MARK[part.here or part.word])
     return made
 
 
