@@ -178,6 +178,22 @@ def test_one_environment_in_two_layouts_is_compared_by_its_losses() -> None:
     assert [each.word for each in agreements(chosen, analysis_of(chosen, planted))] == [REPRODUCED] * 3
 
 
+def test_two_workloads_with_the_metric_are_not_mixed() -> None:
+    chosen = view("b16:fig17")
+    claim = chosen.claims[1]
+    both = [replace(place, kinds=(kind,)) for kind in ("hpl", "hpcc") for place in claim.places]
+    assert claim.against_place is not None
+    there = replace(claim.against_place, kinds=("hpl",))
+    own = replace(claim, places=(both[0],), against_place=there)
+    other = replace(claim, places=(both[1],), against_place=replace(there, kinds=("hpcc",)))
+    measured = analysis_of(replace(chosen, claims=(own, other)))
+    (agreed,) = agreements(replace(chosen, claims=(claim,)), measured)
+    assert sorted(part.what for part in agreed.parts) == [
+        "kvm, hpl_flop_per_s of hpcc on 2c2p1i against 1c4p1i",
+        "kvm, hpl_flop_per_s of hpl on 2c2p1i against 1c4p1i",
+    ]
+
+
 def test_a_loss_with_company_is_judged_by_the_experiment() -> None:
     chosen = view("b17:fig6")
 
