@@ -149,7 +149,8 @@ def test_the_papers_own_treatment_stands_below_its_view() -> None:
     analysis = measured("b17:fig6")
     page = render_report(analysis, views=command.own_views(analysis))
     assert "Our runs as the paper treated its own" in page
-    assert "against itself alone on 1c4p1i, instance 3" in page
+    assert "against the same alone on 1c4p1i, each instance" in page
+    assert "lxc alone 3" in page
     assert "sd, CV" in page
 
 
