@@ -94,7 +94,7 @@ def test_nothing_of_a_paper_is_scaled_on_64_hosts_of_16_processors(name: str) ->
             "r15",
             {"lxc", "lxc-2ms"},
             {"64c1p1i on 8", "64c1p1i on 64", "32c1p1i on 16", "8c2p1i", "8c2p1i on 8", "32c16p1i on 32"},
-            96 * GIBIBYTE,
+            16 * GIBIBYTE,
             20,
         ),
         ("l12", {"vmware", "kvm", "virtualbox"}, {"1c4p1i"}, 4 * GIBIBYTE, 14),
@@ -166,7 +166,7 @@ def test_levels_that_memory_cannot_hold_are_left_out_by_name() -> None:
     campaign = on("l12", gibibyte=2)
     assert campaign.factors[0].levels[-1].text == "14000"
     assert campaign.orders[0].values[-1] == 14000
-    assert any(each.startswith("problem_size of hpcc: without 16000: ") for each in sentences(campaign))
+    assert any(each.startswith("problem_size of hpcc: left out (16000): ") for each in sentences(campaign))
 
 
 def test_a_budget_makes_problems_smaller_and_says_so() -> None:
@@ -267,3 +267,37 @@ def test_a_workload_outside_of_a_sharing_experiment_keeps_its_memory() -> None:
     }
     assert memory["hpl", "1c4p1i"] == GIBIBYTE
     assert memory["hpl-single", "1c4p1i"] == GIBIBYTE // 4
+
+
+def test_workloads_in_an_absent_folder_are_left_out_and_a_present_one_keeps_them(tmp_path: Path) -> None:
+    there, absent = tmp_path / "there", tmp_path / "absent"
+    there.mkdir()
+    text = FILE.format(fit="true", layout="2c1p1i", memory="1 GiB").replace(
+        "fit = true", f'fit = true\nbinds = ["{there}:rw", "{absent}:rw"]'
+    )
+    for folder in (there, absent):
+        text += f'[[workload]]\nkind = "mpiio"\nname = "in-{folder.name}"\ndirectory = "{folder}"\n'
+    (tmp_path / "own.toml").write_text(text)
+    campaign = load_campaign(tmp_path / "own.toml", host_processors=2, host_memory_byte=4 * GIBIBYTE)
+    assert [workload.name for workload in campaign.workloads] == ["hpl", "in-there"]
+    assert campaign.binds == (f"{there}:rw",)
+    (point,) = campaign.scaled
+    assert point.sentence.startswith("in-absent: left out: this host has no folder ")
+    assert point.sentence.endswith(f": mkdir -m 1777 {absent} makes it")
+
+
+def test_a_layout_with_more_nodes_than_a_host_may_have_is_left_out(tmp_path: Path) -> None:
+    with pytest.raises(
+        HostError, match="300c1p1i on 4: left out: it has 300 nodes; at most 200 are possible"
+    ):
+        own(tmp_path, layout="300c1p1i on 4")
+
+
+def test_the_kernels_of_guests_stay_a_factor(tmp_path: Path) -> None:
+    text = FILE.format(fit="true", layout="1c2p1i", memory="1 GiB")
+    text = text.replace('technology = "bubblewrap"', 'technology = "qemu"')
+    text += '[[factor]]\nkey = "kernel"\nlevels = ["6.1.0", "6.12.0"]\n'
+    (tmp_path / "own.toml").write_text(text)
+    campaign = load_campaign(tmp_path / "own.toml", host_processors=2, host_memory_byte=4 * GIBIBYTE)
+    assert [factor.key for factor in campaign.factors] == ["kernel"]
+    assert campaign.scaled == ()

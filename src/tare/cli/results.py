@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tare.cli.options import Commands, Hosts, Json, Output, Result, Seed
+from tare.cli.options import Budget, Commands, Hosts, Json, Output, Result, Seed
 
 app = Commands()
 View = Annotated[
@@ -23,6 +23,7 @@ View = Annotated[
 def plan(
     campaign: Annotated[str, typer.Argument(help="A preset or a campaign file.")] = "quick",
     seed: Seed = None,
+    budget: Budget = None,
     hosts: Hosts = None,
     history: Annotated[
         Path | None,
@@ -38,7 +39,7 @@ def plan(
     """Show what a campaign would run, and for how long."""
     from tare.commands.plan import run_plan
 
-    return run_plan(campaign, seed, as_json, history, pilot, hosts)
+    return run_plan(campaign, seed, as_json, history, pilot, hosts, budget)
 
 
 @app.command()

@@ -31,12 +31,14 @@ def run_plan(
     history: Path | None = None,
     pilot: bool = False,
     hosts: str | None = None,
+    budget: str | None = None,
 ) -> ExitCode:
     """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError`` or ``HostError``.
 
     The last needs this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the
     newest results in ``./results``.
     """
+    from tare.commands.run import budget_s
     from tare.host.facts import memory_byte, online_processors
     from tare.measure.devices import require_devices
     from tare.measure.hosts import sizes
@@ -48,9 +50,10 @@ def run_plan(
         host_memory_byte=memory_byte(),
         sizes=sizes,
         asked_hosts=hosts,
+        budget_s=budget_s(budget),
     )
     require_devices(asked)
-    return show_plan(with_overrides(asked, seed=seed), as_json, history, pilot)
+    return show_plan(with_overrides(asked, seed=seed, budget_s=budget_s(budget)), as_json, history, pilot)
 
 
 def show_plan(asked: Campaign, as_json: bool, history: Path | None = None, pilot: bool = False) -> ExitCode:

@@ -184,7 +184,7 @@ def _build(
     host = stated_host(smallest(host, hosts, sizes), source.data)
     if source.data.get("fit") is not True:
         return _built(source, host, hosts, providers, kinds)
-    data, aside = set_aside(source.data)
+    data, aside = set_aside(source.data, providers)
     asked = _built(replace(source, data=data), BOUNDLESS, hosts, providers, kinds)
     aside = (*source.remarks, *aside)
     campaign = fitted(asked, host, aside=aside, budget_s=budget_s, kinds=kinds)

@@ -41,7 +41,9 @@ def fitted(
     ``aside``: what was left out before. ``budget_s``: what it may take, in place of its own budget.
     """
     points = list(aside)
-    campaign = placed(asked, host, points)
+    lost = {name for point in aside if point.here is None for name in point.workloads}
+    present = tuple(workload for workload in asked.workloads if workload.name not in lost)
+    campaign = placed(replace(asked, workloads=present), host, points)
     if _measures(campaign):
         campaign = with_less_memory(campaign, host, points)
         campaign = with_fitting_problems(campaign, points, kinds)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from tare.plan.definition import Campaign
 from tare.plan.factors import Factor, Of, at_hosts
-from tare.plan.schema import Host
+from tare.plan.schema import Host, size_problem
 from tare.plan.sharing import Sharing
 from tare.records import (
     Layout,
@@ -74,12 +74,8 @@ def _place(layout: Layout, host: Host) -> _Destination:
     if moved is None:
         why = "it is about the wire between hosts, and there is one host: name more by --hosts"
         return _Destination(None, why)
-    wanted = moved.as_native.processors
-    if wanted > host.most_processors:
-        why = (
-            f"{wanted} processors are wanted on a host, which has {host.processors}, and at most "
-            f"{host.oversubscribe} may share one"
-        )
+    if problem := size_problem(moved, host):
+        why = f"it {problem.partition('; oversubscribe')[0]}"
         return _Destination(None, why, Short.PROCESSORS if moved == layout else Short.HOSTS)
     return _Destination(moved, "this host alone" if host.hosts == 1 else f"there are {host.hosts}")
 

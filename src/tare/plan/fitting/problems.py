@@ -19,7 +19,6 @@ from tare.records.scaled import Scaled, Short
 from tare.workloads.kind import WorkloadKind
 from tare.workloads.part_used import part_used
 
-WITHOUT = "without "
 Kinds = Mapping[str, WorkloadKind]
 
 
@@ -65,11 +64,11 @@ def _factors(campaign: Campaign, points: list[Scaled], kinds: Kinds) -> Iterator
             for level in factor.levels
             if factor.changes_workloads and (why := _too_large(campaign, level, kinds))
         }
-        yield from without_levels(factor, lost, Short.MEMORY, points)
+        yield from without_levels(campaign, factor, lost, Short.MEMORY, points)
 
 
 def without_levels(
-    factor: Factor, lost: Mapping[str, str], short_of: Short, points: list[Scaled]
+    campaign: Campaign, factor: Factor, lost: Mapping[str, str], short_of: Short, points: list[Scaled]
 ) -> Iterator[Factor]:
     """The factor with its other levels, if two are left; nothing where fewer are."""
     if not lost:
@@ -79,11 +78,14 @@ def without_levels(
     points.append(
         Scaled(
             what=f"{factor.key} of {', '.join(factor.names)}",
-            asked="",
-            here=f"{WITHOUT}{', '.join(lost)}",
+            asked=", ".join(lost),
+            here=None,
             why=next(iter(lost.values())),
             short_of=short_of,
             workloads=factor.names,
+            layouts=tuple(
+                dict.fromkeys(str(own.layout) for each, own in campaign.cells if each.name in factor.names)
+            ),
         )
     )
     if len(kept) > 1:
@@ -160,8 +162,8 @@ def without_values(
     points.append(
         Scaled(
             what=f"order of {order.workload.name}",
-            asked="",
-            here=f"{WITHOUT}{', '.join(map(str, lost))}",
+            asked=", ".join(map(str, lost)),
+            here=None,
             why=next(iter(lost.values())),
             short_of=short_of,
             workloads=(order.workload.name,),

@@ -6,16 +6,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tare.nodes.provider import Provider
 from tare.records.scaled import Scaled, Short
 
 _KERNEL = "kernel"
 
 
-def set_aside(data: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Scaled, ...]]:
+def set_aside(
+    data: Mapping[str, Any], providers: Mapping[str, Provider]
+) -> tuple[dict[str, Any], tuple[Scaled, ...]]:
     """The tables without these, and a point for each; what is wrong in them is left to validation."""
     own, points = dict(data), list[Scaled]()
     factors = own.get("factor")
-    if isinstance(factors, list):
+    if isinstance(factors, list) and not _has_kernels(data, providers):
         kernels = [table for table in factors if isinstance(table, dict) and table.get("key") == _KERNEL]
         points += map(_kernels, kernels)
         own["factor"] = [table for table in factors if table not in kernels]
@@ -24,6 +27,13 @@ def set_aside(data: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Scaled, ..
         own["binds"] = [text for text in own["binds"] if text not in absent]
         points += _without_folders(own, {_folder(text) for text in absent})
     return {key: value for key, value in own.items() if value != []}, tuple(points)
+
+
+def _has_kernels(data: Mapping[str, Any], providers: Mapping[str, Provider]) -> bool:
+    """Whether an environment has kernels of its own, such as a virtual machine, of which the factor then is."""
+    tables = data.get("environment")
+    named = [table.get("technology") for table in tables or () if isinstance(table, dict)]
+    return any(name in providers and _KERNEL in providers[name].option_names for name in named)
 
 
 def _kernels(table: Mapping[str, Any]) -> Scaled:
@@ -36,8 +46,8 @@ def _kernels(table: Mapping[str, Any]) -> Scaled:
     )
 
 
-def _without_folders(own: dict[str, Any], folders: set[str]) -> Iterator[Scaled]:
-    """Take out the workloads in these folders."""
+def _without_folders(own: Mapping[str, Any], folders: set[str]) -> Iterator[Scaled]:
+    """A point for each folder, with the workloads in it, which stay in their table: their faults have a place there."""
     workloads = [table for table in own.get("workload") or () if isinstance(table, dict)]
     for folder in sorted(folders):
         own_tables = [each for each in workloads if each.get("directory") == folder]
@@ -52,11 +62,6 @@ def _without_folders(own: dict[str, Any], folders: set[str]) -> Iterator[Scaled]
             workloads=tuple(names),
             layouts=tuple(layouts),
         )
-    own["workload"] = [each for each in own.get("workload") or () if _directory(each) not in folders]
-
-
-def _directory(table: object) -> object:
-    return table.get("directory") if isinstance(table, dict) else None
 
 
 def _texts(value: object) -> list[str]:

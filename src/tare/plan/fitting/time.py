@@ -7,7 +7,7 @@ from dataclasses import replace
 from tare.plan.budget import fits, least_blocks
 from tare.plan.definition import Campaign, shape_of
 from tare.plan.durations import trial_durations_s
-from tare.plan.fitting.problems import WITHOUT, Kinds, sizes_said, smaller, without_levels, without_values
+from tare.plan.fitting.problems import Kinds, sizes_said, smaller, without_levels, without_values
 from tare.plan.schema import Host
 from tare.plan.trials import plan_block
 from tare.records import (
@@ -70,7 +70,7 @@ def _less(campaign: Campaign, name: str, said: list[Scaled], kinds: Kinds) -> Ca
             return replace(campaign, orders=tuple(own for own in orders if own is not None))
     for place, factor in enumerate(campaign.factors):
         if factor.changes_workloads and name in factor.names and len(factor.levels) > 2:  # noqa: PLR2004 - as above
-            fewer = [*without_levels(factor, {factor.levels[-1].text: why}, Short.TIME, said)]
+            fewer = [*without_levels(campaign, factor, {factor.levels[-1].text: why}, Short.TIME, said)]
             factors = (*campaign.factors[:place], *fewer, *campaign.factors[place + 1 :])
             return replace(campaign, factors=factors)
     own = next((each for each in campaign.workloads if each.name == name), None)
@@ -98,8 +98,5 @@ def _joined(said: list[Scaled]) -> list[Scaled]:
     for point in said:
         alike.setdefault(point.what, []).append(point)
     return [
-        replace(
-            own[0], here=WITHOUT + ", ".join(str(each.here).removeprefix(WITHOUT) for each in reversed(own))
-        )
-        for own in alike.values()
+        replace(own[0], asked=", ".join(point.asked for point in reversed(own))) for own in alike.values()
     ]
