@@ -23,7 +23,7 @@ from tare.report.causes import PrintedExplanations
 from tare.report.history import PrintedHistory
 from tare.report.imported import PrintedImports
 from tare.report.machine import PrintedResult
-from tare.report.published import PrintedViews
+from tare.report.published_shapes import PrintedViews
 from tare.report.replication import PrintedReplications
 from tare.report.reproduced import PrintedReproduction
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, TrialShape

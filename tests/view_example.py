@@ -12,8 +12,6 @@ from tare.records import (
     NATIVE,
     Analysis,
     Cell,
-    ClaimKind,
-    ClaimPlace,
     Coordinate,
     Direction,
     Environment,
@@ -25,9 +23,9 @@ from tare.records import (
     SharedCell,
     Status,
     Trial,
-    View,
     Workload,
 )
+from tare.records.published import ClaimKind, ClaimPlace, View
 from tare.treat import curves, sharing_summaries, summaries
 
 Planted = Callable[[str, ClaimPlace], float]

@@ -8,12 +8,8 @@ from tests.view_example import analysis_of
 
 from tare.analyze.reproduced import listed, need_of, unmeasured
 from tare.papers import PAPERS, paper, view
-from tare.records import (
-    NATIVE,
-    Analysis,
-    Paper,
-    Skipped,
-)
+from tare.records import NATIVE, Analysis, Skipped
+from tare.records.published import Paper
 from tare.records.reproduced import ClaimFate, ListedClaim
 from tare.records.scaled import Scaled, Short
 

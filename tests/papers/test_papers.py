@@ -14,7 +14,7 @@ from tare.errors import InputError
 from tare.papers import PAPERS, paper, papers, view, views
 from tare.papers.schema import ALIKE, PaperFile
 from tare.plan.campaign import Campaign
-from tare.records import ClaimKind, ClaimPlace, PublishedClaim, Quantity
+from tare.records.published import ClaimKind, ClaimPlace, PublishedClaim, Quantity
 from tare.units import GIBIBYTE
 from tare.workloads import KINDS
 

@@ -12,7 +12,8 @@ from tare.commands.report import run_report
 from tare.commands.show import run_show
 from tare.errors import InputError
 from tare.papers import papers, view
-from tare.records import Analysis, ClaimPlace, Integrity
+from tare.records import Analysis, Integrity
+from tare.records.published import ClaimPlace
 from tare.report import published
 from tare.report.document import render_report
 from tests.view_example import analysis_of
@@ -93,7 +94,8 @@ def test_the_list_says_what_a_result_can_fill_and_what_to_run_for_the_rest(
     assert run_show(result, as_json=False, show_all=False, view="list") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "b16:fig9 2 reproduced" in text
-    assert "nothing; tare run l12" in text
+    assert "`tare run l12` measures them: l12:fig1, l12:fig2, l12:fig3, l12:fig4" in text
+    assert "b16:fig9" not in text.partition("measures them")[2]
 
 
 def test_a_view_that_a_result_cannot_fill_says_what_to_run(
@@ -147,7 +149,8 @@ def test_the_papers_own_treatment_stands_below_its_view() -> None:
     analysis = measured("b17:fig6")
     page = render_report(analysis, views=command.own_views(analysis))
     assert "Our runs as the paper treated its own" in page
-    assert "against itself alone on 1c4p1i, instance 3" in page
+    assert "against the same alone on 1c4p1i, each instance" in page
+    assert "lxc alone 3" in page
     assert "sd, CV" in page
 
 

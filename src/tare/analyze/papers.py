@@ -131,8 +131,12 @@ def _instances(
                     own[trial.block] = logs
     for (cell, metric), by_environment in runs.items():
         native = by_environment.pop(NATIVE, {})
-        for environment, own in by_environment.items():
-            yield from _each_instance(treatment, cell, environment, metric, native, own)
+        found = [
+            each
+            for environment, own in sorted(by_environment.items())
+            for each in _each_instance(treatment, cell, environment, metric, native, own)
+        ]
+        yield from sorted(found, key=lambda each: each.instance or 0)
 
 
 def _each_instance(

@@ -29,20 +29,17 @@ from tare.analyze.arms import (
 )
 from tare.analyze.roles import ROLES
 from tare.analyze.view_evidence import MeasuredArm, PaperArm, ViewEvidence
-from tare.records import (
+from tare.records import Analysis, Estimate, Replication, Treatment
+from tare.records.published import (
     Agreement,
     AgreementWord,
-    Analysis,
     ClaimKind,
     ClaimPlace,
-    Estimate,
     Part,
     PublishedClaim,
     Quantity,
-    Replication,
     Tick,
     TickColumn,
-    Treatment,
     View,
 )
 from tare.statistics.multiplicity import ERROR
@@ -240,7 +237,7 @@ def _compared(evidence: ViewEvidence, first: PaperArm, second: PaperArm) -> Iter
     if not arms or not others:
         yield missing(first, why or lacking)
         return
-    pairs = [(arm, other) for arm in arms for other in others if _belong(arm, other)]
+    pairs = [(arm, other) for arm in arms for other in _partners(arm, others)]
     for arm, other in pairs:
         estimate = between(arm, other)
         yield MeasuredPart(
@@ -257,6 +254,18 @@ def _compared(evidence: ViewEvidence, first: PaperArm, second: PaperArm) -> Iter
 
 def _at_other_errors(first: MeasuredArm, second: MeasuredArm) -> Callable[[float], Estimate | None]:
     return lambda error: between(first, second, error)
+
+
+def _partners(arm: MeasuredArm, others: Sequence[MeasuredArm]) -> Sequence[MeasuredArm]:
+    """Those of its own workload at its own levels; if there are none, of its own workload; else any."""
+    own = [other for other in others if _belong(arm, other)]
+    same = [other for other in own if other.cell.workload == arm.cell.workload]
+    levelled = [other for other in same if _levels(other) == _levels(arm)]
+    return levelled or same or own
+
+
+def _levels(arm: MeasuredArm) -> str:
+    return arm.cell.layout.partition("[")[2]
 
 
 def _belong(arm: MeasuredArm, other: MeasuredArm) -> bool:

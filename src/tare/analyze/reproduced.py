@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from tare.analyze.published import agreement
 from tare.analyze.roles import ROLES
 from tare.analyze.view_evidence import ViewEvidence
-from tare.records import (
+from tare.records import Analysis, Skipped
+from tare.records.published import (
     Agreement,
     AgreementWord,
-    Analysis,
     Paper,
     Part,
     PublishedClaim,
-    Skipped,
 )
 from tare.records.reproduced import ClaimFate, ListedClaim
 from tare.records.scaled import Scaled, Short

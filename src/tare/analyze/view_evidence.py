@@ -13,7 +13,6 @@ from tare.records import (
     NATIVE,
     Analysis,
     Cell,
-    ClaimPlace,
     CurveEstimate,
     Direction,
     Environment,
@@ -24,6 +23,7 @@ from tare.records import (
     Trial,
     Verdict,
 )
+from tare.records.published import ClaimPlace
 from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tare.analyze.view_evidence import ViewEvidence
-    from tare.records import Analysis, Paper, View
+    from tare.records import Analysis
+    from tare.records.published import Paper, View
     from tare.report.published import ShownView
 
 LIST = "list"
@@ -95,7 +96,7 @@ def _shown(analysis: "Analysis", paper: "Paper", views: "Sequence[View]") -> "li
 
 def _one(view: "View", paper: "Paper", evidence: "ViewEvidence") -> "ShownView":
     from tare.analyze.published import agreement, ticks, treated
-    from tare.records import ClaimKind
+    from tare.records.published import ClaimKind
     from tare.report.published import ShownView
 
     return ShownView(

@@ -15,7 +15,8 @@ from tare.journal.result import ResultFolder
 from tare.papers import PAPERS, paper
 from tare.plan.campaign import Campaign
 from tare.plan.problems import nearest, printable
-from tare.records import NATIVE, Analysis, Environment, Paper, Status
+from tare.records import NATIVE, Analysis, Environment, Status
+from tare.records.published import Paper
 from tare.records.reproduced import ListedPaper
 
 ALL = "all"

@@ -205,10 +205,11 @@ def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:
 
 def _show(analysis: Analysis, folder: ResultFolder, shown: Shown | None, *, compared: bool) -> None:
     """Write the report, and print the answer, if there is one, or the JSON to standard output."""
+    from tare.commands.published import own_views
     from tare.commands.show import print_analysis, print_answer
     from tare.report.document import write_report
 
-    write_report(analysis, folder.report)  # before the answer: its reader may be gone
+    write_report(analysis, folder.report, own_views(analysis))  # before the answer: its reader may be gone
     if shown is None or shown.as_json:
         print(f"report: {folder.report}", file=sys.stderr)
     if shown is None:

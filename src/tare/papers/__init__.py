@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tare.errors import InputError
 from tare.papers.schema import PaperFile
-from tare.records import Paper, View
+from tare.records.published import Paper, View
 
 PAPERS = ("b16-stage1", "b16-stage2", "b16-stage3", "b17", "y15", "r15", "l12")
 """Names of the files, which are those of the presets."""

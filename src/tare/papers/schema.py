@@ -11,16 +11,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from tare.records import (
-    NATIVE,
+from tare.records import NATIVE, OptionValue, Treatment
+from tare.records.published import (
     ClaimKind,
     ClaimPlace,
-    OptionValue,
     Paper,
     PrintedValue,
     PublishedClaim,
     Quantity,
-    Treatment,
     View,
 )
 
@@ -259,7 +257,7 @@ def _signed(extent: _Bounds, *, rising: bool) -> _Bounds:
 def _printed(table: ClaimTable, quantity: Quantity) -> tuple[float, float] | None:
     size = next((each for each in (table.worse, table.better, table.differs) if each is not None), None)
     if table.variation_at_most is not None:
-        return 0.0, table.variation_at_most / 100
+        return (most := table.variation_at_most / 100), most
     if table.printed is not None:
         return table.printed / 100, table.printed / 100
     if size is None or size is True:

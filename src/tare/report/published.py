@@ -16,25 +16,20 @@ from tare.drawing.marks import CONTROL, PAPER, MarkStyle
 from tare.drawing.table import add_name_column, name_cell, ruled_table
 from tare.drawing.words import NO_VALUE, counted, interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import (
-    NATIVE,
-    SCHEMA,
+from tare.records import NATIVE, SCHEMA, Estimate, Integrity, Replication
+from tare.records.published import (
     Agreement,
     AgreementWord,
     ClaimKind,
-    Estimate,
-    Integrity,
     Part,
     PublishedClaim,
     Quantity,
-    Replication,
     Tick,
     TickColumn,
     View,
 )
-from tare.report.integrity import JournalShape
-from tare.report.replication import ReplicationShape
-from tare.report.shape import EstimateShape, JsonShape, Number, Versioned, key, printed
+from tare.report.published_shapes import PrintedViews
+from tare.report.shape import printed
 from tare.units import signed
 
 MARK = {
@@ -91,14 +86,22 @@ def said(agreement: Agreement) -> str:
     """The word, with what the same would be at this host's size where that differs."""
     if agreement.here is None or agreement.word is not AgreementWord.NOT_MEASURED:
         return str(agreement.word)
-    return f"not the paper's own point; what was measured here: {agreement.here}"
+    return f"not the paper's own point (here {agreement.here})"
 
 
-def tally(shown: Iterable[ShownView]) -> str:
-    """Such as "2 reproduced, 1 undecided"."""
-    words = [each.word for view in shown for each in view.agreements]
+def tally(agreements: Iterable[Agreement]) -> str:
+    """Such as "2 reproduced, 1 undecided; at this host's size 1 reproduced"."""
+    own, here = list[AgreementWord](), list[AgreementWord]()
+    for each in agreements:
+        scaled = each.word is AgreementWord.NOT_MEASURED and each.here is not None
+        (here if scaled else own).append(each.here if scaled and each.here else each.word)
+    words = [_counted(own), f"at this host's size {_counted(here)}" if here else ""]
+    return "; ".join(filter(None, words)) or "no claim"
+
+
+def _counted(words: Sequence[AgreementWord]) -> str:
     counts = [(word, words.count(word)) for word in AgreementWord]
-    return ", ".join(f"{count} {word}" for word, count in counts if count) or "no claim"
+    return ", ".join(f"{count} {word}" for word, count in counts if count)
 
 
 def claimed(claim: PublishedClaim) -> str:
@@ -141,16 +144,17 @@ def _print_claim(each: Agreement, console: Console) -> None:
 
 
 def _parts_table(each: Agreement, console_width: int) -> Table:
-    width = min(max(map(len, (part.what for part in each.parts))), max(_NAME_WIDTH, console_width - 46))
+    measured = [part for part in each.parts if part.ours]
+    width = min(max(len(part.what) for part in measured), max(_NAME_WIDTH, console_width - 46))
     made = ruled_table()
     add_name_column(made, "ours", width)
     for title in ("typical", "interval", "n"):
         made.add_column(title, justify="right", no_wrap=True)
     made.add_column("", no_wrap=True)
-    for part in each.parts:
-        ours = part.ours
-        figures = ("", "", "") if ours is None else (point_percent(ours), interval_percent(ours), str(ours.n))
-        made.add_row(name_cell(part.what, width), *figures, MARK[part.here or part.word])
+    for part, ours in ((part, part.ours) for part in measured):
+        if ours:
+            figures = (point_percent(ours), interval_percent(ours), str(ours.n))
+            made.add_row(name_cell(part.what, width), *figures, MARK[part.here or part.word])
     return made
 
 
@@ -198,102 +202,30 @@ def values_of(view: View) -> tuple[Mapping[str, Mapping[str, str]], Sequence[str
     return cells, list(dict.fromkeys(value.row for value in view.values))
 
 
-def list_of(shown: Iterable[ShownView], console: Console) -> None:
-    """Print all views, and which of them the result can fill."""
+def list_of(shown: Sequence[ShownView], console: Console) -> None:
+    """Print the views that the result can fill, and for all others what to run."""
+    filled = [each for each in shown if each.can_fill]
     made = ruled_table()
     add_name_column(made, "--as", 14)
-    made.add_column("of this result", no_wrap=True)
+    made.add_column("of this result")
     made.add_column("shows")
+    for each in filled:
+        where = f"{each.paper}, {each.view.where}: {each.view.shows}"
+        made.add_row(each.view.identity, tally(each.agreements), where)
+    if filled:
+        console.print(made)
+    for command, names in _missing(shown).items():
+        console.print(Text(f"\nNothing of these; `{command}` measures them:", style="bold"))
+        console.print(Text(", ".join(names)))
+
+
+def _missing(shown: Iterable[ShownView]) -> Mapping[str, Sequence[str]]:
+    """Command → the views that it measures."""
+    names: dict[str, list[str]] = {}
     for each in shown:
-        state = tally([each]) if each.can_fill else f"nothing; {each.view.command}"
-        made.add_row(each.view.identity, state, f"{each.paper}, {each.view.where}: {each.view.shows}")
-    console.print(made)
-
-
-class ClaimShape(JsonShape):
-    """What a paper states, with its bounds as fractions."""
-
-    text: str = key("in Tare's words")
-    where: str = key("page or section")
-    quantity: Quantity = key('"rate" or "time", of which the figures are changes, or "variation"')
-    low: Number = key("the change lies above this; `null`: no bound")
-    high: Number = key("the change lies below this; `null`: no bound")
-    either_sign: bool = key("whether the bounds are of the change's absolute value")
-    printed: list[float] | None = key("the number that the paper prints: least and most; `null`: words alone")
-    environments: list[str] = key("the paper's environments")
-    against: str = key('the other environment; "same": the same one elsewhere')
-
-
-class PartShape(JsonShape):
-    """One arm of ours, or a pair of them."""
-
-    environment: str = key("its name in the campaign; the paper's where there is none")
-    what: str = key("what is compared")
-    word: AgreementWord = key("as of the agreement")
-    reason: str = key("why it is not measured, or undecided; empty otherwise")
-    ours: EstimateShape | None = key("in the claim's quantity, as a fraction; `null`: not measured")
-    deviations: list[str] = key("how it differs from the paper's own point")
-    here: AgreementWord | None = key("the word if that did not matter; `null` without any")
-
-
-class AgreementShape(JsonShape):
-    """A claim beside what the result shows of it."""
-
-    claim: ClaimShape = key("the claim")
-    word: AgreementWord = key('"reproduced", "contradicted", "undecided" or "not measured"')
-    reason: str = key("why, where it is not measured or undecided")
-    here: AgreementWord | None = key(
-        "the word if the host's smaller size did not matter; `null` where it is not"
-    )
-    parts: list[PartShape] = key("what the claim speaks of, one by one")
-
-
-class TickShape(JsonShape):
-    """An environment in a column of ticks."""
-
-    role: str = key("the paper's name")
-    published: bool = key("whether the paper has a tick")
-    ours: bool | None = key("whether none is shown to be better; `null`: nothing to compare")
-    beaten_by: list[str] = key("those that are shown to be better")
-    reason: str = key("why it was not measured; empty where it was")
-
-
-class TickColumnShape(JsonShape):
-    """A column of ticks."""
-
-    text: str = key("the claim's text")
-    ticks: list[TickShape] = key("each environment of the table")
-
-
-class PrintedValueShape(JsonShape):
-    """A cell of the paper's table."""
-
-    row: str = key("its row")
-    column: str = key("its column")
-    value: str = key("as printed")
-    unit: str = key("its unit; may be empty")
-
-
-class ViewShape(JsonShape):
-    """A table or figure of a paper."""
-
-    identity: str = key("such as `b16:fig20`", "view.identity", alias="view")
-    paper: str = key("such as `B16, stage 2`")
-    where: str = key("page or section", "view.where")
-    shows: str = key("what it shows", "view.shows")
-    preset: str = key("the preset that measures it", "view.preset")
-    note: str = key("what the text gives of it; may be empty", "view.note")
-    values: list[PrintedValueShape] = key("the printed table; empty for a figure", "view.values")
-    agreements: list[AgreementShape] = key("its claims")
-    ticks: list[TickColumnShape] = key("a column for each claim about the best environments")
-    treated: list[ReplicationShape] = key("the paper's own treatment of our runs")
-
-
-class PrintedViews(Versioned):
-    """The object that `tare show RESULT --as VIEW --json` prints."""
-
-    views: list[ViewShape] = key("one, or all of them with `--as list`")
-    journal: JournalShape = key("whether the journal is as it was written")
+        if not each.can_fill:
+            names.setdefault(each.view.command, []).append(each.view.identity)
+    return names
 
 
 def json(shown: Sequence[ShownView], integrity: Integrity) -> dict[str, Any]:
@@ -397,5 +329,5 @@ def few_words(shown: Sequence[ShownView]) -> str:
     filled = [each for each in shown if each.can_fill]
     return (
         f"{counted(len(filled), 'table or figure', 'tables and figures')} of {shown[0].paper} "
-        f"({len(shown)} in all): {tally(filled)}"
+        f"({len(shown)} in all): {tally(each for view in filled for each in view.agreements)}"
     )

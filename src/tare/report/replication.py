@@ -11,7 +11,7 @@ from rich.text import Text
 from tare.drawing.table import add_name_column, name_cell, ruled_table
 from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed, quantity
 from tare.foreign import one_line
-from tare.records import NATIVE, SCHEMA, ArmFigure, Integrity, Replication, Treatment
+from tare.records import NATIVE, SCHEMA, ArmFigure, Coordinate, Integrity, Replication, Treatment
 from tare.report import arrange
 from tare.report.integrity import JournalShape
 from tare.report.shape import (
@@ -23,7 +23,7 @@ from tare.report.shape import (
     key,
     printed,
 )
-from tare.units import signed
+from tare.units import format_byte, signed
 
 WHAT = {
     Treatment.B16: "the highest and the lowest run left out, mean and standard deviation of the rest",
@@ -73,10 +73,7 @@ def table(
 
 
 def grouped(replications: Iterable[Replication]) -> dict[str, list[Replication]]:
-    """Title → the rows of one table, which share a cell, a metric, an instance and a place on a curve.
-
-    Losses are not beside each other: each environment has its own figure alone.
-    """
+    """Title → the rows of one table, which share a cell, a metric and a place on a curve."""
     groups: dict[str, list[Replication]] = {}
     for each in replications:
         groups.setdefault(_title(each), []).append(each)
@@ -85,11 +82,16 @@ def grouped(replications: Iterable[Replication]) -> dict[str, list[Replication]]
 
 def _title(each: Replication) -> str:
     words = [f"{arrange.place(each.cell)}: {one_line(each.metric)} ({one_line(each.unit)})"]
-    if each.against != NATIVE:
-        words.append(f"{one_line(each.environment)} against itself alone on {each.against}")
-    words += [f"instance {each.instance}"] if each.instance is not None else []
-    words += [f"{place.name} {quantity(place.value, place.unit or '')}".rstrip() for place in each.at]
+    words += [f"against the same alone on {each.against}"] if each.against != NATIVE else []
+    words += ["each instance"] if each.instance is not None else []
+    words += [f"{place.name} {_coordinate(place)}" for place in each.at]
     return ", ".join(words)
+
+
+def _coordinate(place: Coordinate) -> str:
+    if place.unit == "B":
+        return format_byte(int(place.value))
+    return quantity(place.value, place.unit or "").rstrip()
 
 
 class FigureShape(JsonShape):
@@ -158,25 +160,28 @@ def _figures_table(rows: Sequence[Replication]) -> Table:
     add_name_column(printed, titles[0], _NAME_WIDTH)
     for title in titles[1:-1]:
         printed.add_column(title, justify="right", no_wrap=True)
-    printed.add_column(titles[-1], justify="right")
+    printed.add_column(titles[-1], justify="right", overflow="fold")
     for name, *others in figures:
         printed.add_row(name_cell(name, _NAME_WIDTH), *others)
     return printed
 
 
 def in_words(rows: Sequence[Replication]) -> list[tuple[str, ...]]:
-    """The titles of a table, then its rows, native's or the one alone first."""
+    """The titles of a table, then its rows, each below what it is compared with."""
     treatment = rows[0].treatment
     scale, unit = prefixed(rows[0].native.value, rows[0].unit)
     best = treatment is Treatment.L12
     spread = {Treatment.R15: "95 % interval", Treatment.B17: "sd, CV"}.get(treatment, "sd")
     titles = ("arm", one_line(unit), spread, "runs", "of native" if best else "overhead", "by Tare")
-    reference = "native" if rows[0].against == NATIVE else "alone"
-    words: list[tuple[str, ...]] = [titles, (reference, *_figures(rows[0].native, scale), "", "")]
-    for each in rows:
+    words: list[tuple[str, ...]] = [titles]
+    for place, each in enumerate(rows):
+        number = "" if each.instance is None else f" {each.instance}"
+        if place == 0 or each.native != rows[place - 1].native:
+            reference = NATIVE if each.against == NATIVE else f"{each.environment} alone"
+            words.append((f"{reference}{number}", *_figures(each.native, scale), "", ""))
         theirs = f"{each.percent_of_native:.1f} %" if best else f"{signed(f'{100 * each.overhead:.1f}')} %"
         ours = f"{point_percent(each.ours)} ({interval_percent(each.ours)})"
-        words.append((each.environment, *_figures(each.here, scale), theirs, ours))
+        words.append((f"{each.environment}{number}", *_figures(each.here, scale), theirs, ours))
     return words
 
 

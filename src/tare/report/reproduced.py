@@ -11,12 +11,8 @@ from rich.text import Text
 
 from tare.drawing.words import counted, interval_percent, point_percent
 from tare.foreign import one_line
-from tare.records import (
-    Agreement,
-    AgreementWord,
-    Estimate,
-    Quantity,
-)
+from tare.records import Estimate
+from tare.records.published import Agreement, AgreementWord, Quantity
 from tare.records.reproduced import ClaimFate, ListedClaim, ListedPaper
 from tare.report.shape import EstimateShape, JsonShape, Versioned, key, printed
 
