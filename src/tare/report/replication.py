@@ -177,8 +177,8 @@ def in_words(rows: Sequence[Replication]) -> list[tuple[str, ...]]:
     for place, each in enumerate(rows):
         number = "" if each.instance is None else f" {each.instance}"
         if place == 0 or each.native != rows[place - 1].native:
-            reference = NATIVE if each.against == NATIVE else f"{each.environment} alone"
-            words.append((f"{reference}{number}", *_figures(each.native, scale), "", ""))
+            reference = f"{NATIVE}{number}" if each.against == NATIVE else f"{each.environment} alone"
+            words.append((reference, *_figures(each.native, scale), "", ""))
         theirs = f"{each.percent_of_native:.1f} %" if best else f"{signed(f'{100 * each.overhead:.1f}')} %"
         ours = f"{point_percent(each.ours)} ({interval_percent(each.ours)})"
         words.append((f"{each.environment}{number}", *_figures(each.here, scale), theirs, ours))
