@@ -2,6 +2,7 @@
 """``fit = true``: each paper's preset is exact on a large host, and says each point on a small one."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ OTHERWISE = {
 """What no host has: three kernels at once, and a folder that somebody has to make."""
 
 
+@cache
 def on(
     name: str, *, hosts: int = 1, processors: int = 2, gibibyte: float = 23.0, budget_s: float | None = None
 ) -> Campaign:
