@@ -69,3 +69,16 @@ def test_every_lack_has_a_need(short_of: Short) -> None:
     point = Scaled(what="x", asked="", here=None, why="no folder: mkdir x", short_of=short_of)
     assert need_of(point)
     assert Short.OTHER is not short_of or need_of(point) == "mkdir x"
+
+
+def test_a_claim_that_lacks_both_hosts_and_an_environment_needs_both() -> None:
+    figure = view("b17:fig12")
+    wire = Scaled(what="2c4p1i on 2, 2c1p1i on 2", asked="", here=None, why="no wire", short_of=Short.HOSTS)
+    analysis = replace(
+        analysis_of(figure, roles=()),
+        skipped=(XEN, replace(XEN, environment="lxc")),
+        scaled=(wire,),
+    )
+    first = claims(analysis, replace(paper("b17"), views=(figure,)))[0]
+    assert first.needs == (XEN.remedy, need_of(wire))
+    assert first.why.endswith("left out: no wire")

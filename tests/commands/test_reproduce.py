@@ -4,13 +4,15 @@
 from pathlib import Path
 
 import pytest
+from tests.plan.preset_hosts import resolved_preset
 
 from tare.commands import reproduce
 from tare.commands.line import Shown
 from tare.commands.reproduce import LIST_FILE, Reproduction, run_reproduce
 from tare.commands.run import Overrides
 from tare.errors import ExitCode, HostError, InputError
-from tare.papers import PAPERS
+from tare.papers import PAPERS, paper
+from tare.records import Skipped
 
 
 def wanted(folder: Path, *, runs: bool = False) -> Reproduction:
@@ -48,3 +50,20 @@ def test_a_host_that_can_run_nothing_of_a_paper_says_why_and_goes_on(
     assert "- 1c1p1i: left out: no memory" in text
     assert "not measured yet" not in text
     capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("name", "usable", "arms"),
+    [
+        ("l12", False, ["vmware", "kvm", "virtualbox", "control"]),
+        ("l12", True, ["vmware", "kvm", "virtualbox"]),
+    ],
+)
+def test_native_is_measured_where_no_environment_works_as_papers_speak_of_it_too(
+    name: str, usable: bool, arms: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = () if usable else [Skipped(environment=own, reason="", remedy="") for own in arms]
+    monkeypatch.setattr("tare.measure.usable.missing_now", lambda *_: missing)
+    campaign = resolved_preset(name, processors=4, memory_byte=8 << 30)
+    chosen = reproduce._with_control(campaign, paper(name))
+    assert [environment.name for environment in chosen.environments] == arms

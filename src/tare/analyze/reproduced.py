@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tare.analyze.published import agreement
+from tare.analyze.published import agreement, places_of
 from tare.analyze.roles import ROLES
 from tare.analyze.view_evidence import ViewEvidence
 from tare.records import Analysis, Skipped
@@ -79,6 +79,7 @@ def _why(agreed: Agreement, analysis: Analysis) -> str:
     """The reasons of all parts, each once and in few words."""
     briefs = {point.sentence: point.brief for point in analysis.scaled}
     reasons = [text for part in agreed.parts for text in (part.deviations or (part.reason,)) if text]
+    reasons += [point.brief for point in _left_out(agreed, analysis)]
     return "; ".join(dict.fromkeys(briefs.get(text, text) for text in reasons)) or agreed.reason
 
 
@@ -87,6 +88,16 @@ def _needs(agreed: Agreement, analysis: Analysis) -> Iterator[str]:
     for part in agreed.parts:
         if part.word is AgreementWord.NOT_MEASURED:
             yield from _of_part(part, agreed.claim, analysis)
+    yield from map(need_of, _left_out(agreed, analysis))
+
+
+def _left_out(agreed: Agreement, analysis: Analysis) -> Iterator[Scaled]:
+    """The points that left out a layout of a claim that was not measured: its environments may lack more than that."""
+    if agreed.word is AgreementWord.NOT_MEASURED:
+        layouts = {place.layout for place in places_of(agreed.claim)}
+        yield from (
+            point for point in analysis.scaled if point.here is None and layouts & set(point.what.split(", "))
+        )
 
 
 def _of_part(part: Part, claim: PublishedClaim, analysis: Analysis) -> Iterator[str]:

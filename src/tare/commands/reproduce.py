@@ -13,13 +13,15 @@ from tare.drawing.words import counted, moment
 from tare.errors import ExitCode, HostError, InputError
 from tare.journal.result import ResultFolder
 from tare.papers import PAPERS, paper
+from tare.plan.campaign import Campaign
 from tare.plan.problems import nearest, printable
-from tare.records import Analysis, Status
+from tare.records import NATIVE, Analysis, Environment, Status
 from tare.records.published import Paper
 from tare.records.reproduced import ListedPaper
 
 ALL = "all"
 LIST_FILE = "list.markdown"
+_CONTROL = "control"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,24 @@ def _run(each: Paper, folder: ResultFolder, wanted: Reproduction, shown: Shown) 
         request = request_of(str(folder.path), None, asked, wanted.image_name)
     else:
         request = request_of(each.identity, folder.path, wanted.asked, wanted.image_name)
+        request = replace(request, campaign=_with_control(request.campaign, each))
     return run_and_show(request, shown, answers=False)
+
+
+def _with_control(campaign: Campaign, each: Paper) -> Campaign:
+    """The campaign, with native once more where no environment works: a paper also says things of native alone."""
+    from tare.environments import PROVIDERS
+    from tare.measure.usable import missing_now
+
+    claims = [claim for view in each.views for claim in view.claims]
+    of_native = any({*claim.environments} == {NATIVE} for claim in claims)
+    if not of_native or campaign.hosts:
+        return campaign
+    missing = {skipped.environment for skipped in missing_now(campaign.environments_at_levels, PROVIDERS)}
+    if any(environment.name not in missing for environment in campaign.environments):
+        return campaign
+    control = Environment(name=_CONTROL, technology=NATIVE)
+    return replace(campaign, environments=(*campaign.environments, control))
 
 
 def _absent(each: Paper, folder: ResultFolder, error: str | None) -> ListedPaper:
@@ -117,7 +136,7 @@ def _listed(each: Paper, folder: ResultFolder, error: str | None) -> ListedPaper
 
 def _measured(analysis: Analysis) -> str:
     """When, on what and how much."""
-    if not analysis.sessions:
+    if not analysis.outcomes:
         return ""
     first, done = analysis.sessions[0], len(analysis.outcomes)
     lost = sum(outcome.status is not Status.OK for outcome in analysis.outcomes)

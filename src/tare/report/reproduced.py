@@ -27,6 +27,27 @@ _OF = {Quantity.RATE: "rate", Quantity.TIME: "time", Quantity.VARIATION: "variat
 _MOST_PARTS = 3
 
 
+class _Notes:
+    """The reasons of a paper's list, each once, with the numbers by which its lines name them."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def after(self, claim: ListedClaim) -> str:
+        """What follows the fate: our figures, and the number of why and what would be needed."""
+        shown = "; ".join(filter(None, (_figures(claim.agreement), _at_this_size(claim.agreement))))
+        reasons = [one_line(claim.why)] if claim.why else []
+        if claim.needs:
+            reasons.append(f"needed: {'; '.join(map(one_line, claim.needs))}")
+        text = "; ".join(reasons)
+        number = f" ({self._numbers.setdefault(text, len(self._numbers) + 1)})" if text else ""
+        return f"{number}{f': {shown}' if shown else ''}"
+
+    def lines(self) -> Iterator[str]:
+        """Such as "(1) xen-pv: the program 'xl' is not on this host; needed: ..."."""
+        return (f"({number}) {text}." for text, number in self._numbers.items())
+
+
 def tally(claims: Sequence[ListedClaim]) -> str:
     """Such as "2 reproduced, 1 undecided"."""
     return ", ".join(f"{count} {fate}" for fate, count in counts(claims).items()) or "no claim"
@@ -39,11 +60,16 @@ def table(papers: Sequence[ListedPaper], console: Console) -> None:
         for words in (listed.measured, *_errors(listed)):
             if words:
                 console.print(Text(words))
+        notes = _Notes()
         grid = Table("figure", "claim", "here", box=None, pad_edge=False, header_style="bold")
         for claim in listed.claims:
             here = Text(str(claim.fate), style=_STYLE[claim.fate])
-            grid.add_row(claim.view.identity, Text(claim.agreement.claim.text), here + Text(_after(claim)))
+            grid.add_row(
+                claim.view.identity, Text(claim.agreement.claim.text), here + Text(notes.after(claim))
+            )
         console.print(grid)
+        for note in notes.lines():
+            console.print(Text(note))
     if len(papers) > 1:
         console.print(
             Text(f"\nAll: {tally([claim for own in papers for claim in own.claims])}", style="bold")
@@ -55,14 +81,15 @@ def markdown(papers: Sequence[ListedPaper]) -> str:
     lines = []
     for listed in papers:
         lines += [f"### {listed.paper.short}", "", f"{tally(listed.claims)}.", ""]
-        lines += [f"{words}" for words in (listed.measured, *_errors(listed)) if words]
+        lines += [one_line(words) for words in (listed.measured, *_errors(listed)) if words]
+        notes = _Notes()
         lines += ["", "| figure | the paper says | here |", "|---|---|---|"]
         lines += [
             f"| {claim.view.identity} ({_cell(claim.agreement.claim.where)}) | {_cell(claim.agreement.claim.text)} "
-            f"| **{claim.fate}**{_cell(_after(claim))} |"
+            f"| **{claim.fate}**{_cell(notes.after(claim))} |"
             for claim in listed.claims
         ]
-        lines += ["", *_points(listed)]
+        lines += ["", *(line for note in notes.lines() for line in (note, "")), *_points(listed)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -131,15 +158,6 @@ def _errors(listed: ListedPaper) -> Iterator[str]:
         yield f"Nothing was run now: {listed.error}"
 
 
-def _after(claim: ListedClaim) -> str:
-    """What follows the word: our figures, why, and what would be needed."""
-    said = [_figures(claim.agreement), _at_this_size(claim.agreement), one_line(claim.why)]
-    if claim.needs:
-        said.append(f"needed: {'; '.join(map(one_line, claim.needs))}")
-    words = "; ".join(filter(None, said))
-    return f": {words}" if words else ""
-
-
 def _figures(agreed: Agreement) -> str:
     """Our figures, with intervals; a few of many."""
     of = _OF[agreed.claim.quantity]
@@ -171,4 +189,4 @@ def _points(listed: ListedPaper) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    return one_line(text).replace("|", "\\|")
+    return text.replace("\n", " ").replace("|", "\\|")

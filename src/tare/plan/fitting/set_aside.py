@@ -32,7 +32,7 @@ def set_aside(
 def _has_kernels(data: Mapping[str, Any], providers: Mapping[str, Provider]) -> bool:
     """Whether an environment has kernels of its own, such as a virtual machine, of which the factor then is."""
     tables = data.get("environment")
-    named = [table.get("technology") for table in tables or () if isinstance(table, dict)]
+    named = [str(table.get("technology")) for table in tables or () if isinstance(table, dict)]
     return any(name in providers and _KERNEL in providers[name].option_names for name in named)
 
 
