@@ -19,7 +19,20 @@ from tare.analyze.published import (
 )
 from tare.analyze.view_evidence import ViewEvidence
 from tare.papers import papers, view
-from tare.records import Analysis, Estimate, Layout, Skipped, Treatment
+from tare.records import (
+    Analysis,
+    Cell,
+    Estimate,
+    Layout,
+    OrderContrast,
+    OrderSummary,
+    OrderVerdict,
+    OrderWord,
+    Skipped,
+    TimerAgreement,
+    TimerSummary,
+    Treatment,
+)
 from tare.records.published import Agreement, AgreementWord, ClaimPlace, Quantity
 from tare.records.scaled import Scaled, Short
 
@@ -369,3 +382,53 @@ def test_a_result_of_everything_leaves_no_claim_of_a_paper_unmeasured(paper: obj
     ]
     others = {"l12:fig2", "l12:fig1"}  # by order experiments, and by the CPU time of nodes
     assert {name for name, _ in unmeasured} <= others
+
+
+def ordered(environment: str, value: float, late_over_early: Estimate) -> OrderVerdict:
+    summary = OrderSummary(
+        cell=Cell(workload="hpcc", layout="1c4p1i"),
+        environment=environment,
+        option="problem_size",
+        metric="hpl_flop_per_s",
+        unit="flop/s",
+        blocks=(),
+        dropped_blocks=0,
+    )
+    return OrderVerdict(
+        summary=summary,
+        growth=late_over_early,
+        span_s=1.0,
+        permutation_p=None,
+        contrasts=(OrderContrast(value=value, late_over_early=late_over_early),),
+        margin=0.01,
+        word=OrderWord.UNDECIDED,
+        claim="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [(0.5, 0.9, UNDECIDED), (0.55, 0.9, REPRODUCED), (-0.7, -0.55, REPRODUCED), (-0.1, 0.3, CONTRADICTED)],
+)
+def test_an_effect_of_order_counts_in_either_direction(low: float, high: float, word: AgreementWord) -> None:
+    chosen = view("l12:fig2")
+    known = analysis_of(chosen, roles=["virtualbox", "vmware-player"])
+    orders = tuple(ordered(name, 1000.0, interval(low, high)) for name in ("virtualbox", "vmware-player"))
+    agreed = agreements(chosen, replace(known, orders=orders))[1]
+    assert agreed.parts[0].word is word
+    player = agreed.parts[1]
+    assert (player.word, player.here) == (NOT_MEASURED, word)
+    assert "instead of VMware Player" in player.reason
+
+
+def test_a_guests_cpu_time_is_judged_by_its_agreement_with_wall_time() -> None:
+    chosen = view("l12:fig1")
+    known = analysis_of(chosen, roles=["kvm"])
+    cell = next(each.overhead.summary.cell for each in known.verdicts)
+    summary = TimerSummary(cell=cell, environment="kvm", log_ratios=(), control_log_ratios=())
+    timer = TimerAgreement(
+        summary=summary, difference=interval(0.1, 0.2), band=interval(-0.01, 0.01), disagrees=True
+    )
+    agreed = agreements(chosen, replace(known, timers=(timer,)))[3]
+    assert [part.word for part in agreed.parts if part.ours] == [REPRODUCED]
+    assert agreed.word is UNDECIDED
