@@ -24,7 +24,9 @@ from tare.report.causes import PrintedExplanations
 from tare.report.history import PrintedHistory
 from tare.report.imported import PrintedImports
 from tare.report.machine import PrintedResult
+from tare.report.published_shapes import PrintedViews
 from tare.report.replication import PrintedReplications
+from tare.report.reproduced import PrintedReproduction
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, TrialShape
 from tare.report.verdicts import OverheadShape
 
@@ -43,11 +45,13 @@ PRINTED: tuple[type[JsonShape], ...] = (
     PrintedExplanations,
     PrintedCalibration,
     PrintedReplications,
+    PrintedViews,
     PrintedComparison,
     PrintedHistory,
     PrintedImports,
     PrintedCapacity,
     PrintedAdvice,
+    PrintedReproduction,
 )
 """The objects that commands print; the first is the largest."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

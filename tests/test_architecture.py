@@ -60,6 +60,7 @@ ALLOWED: dict[str, set[str]] = {
         *("environments", "host", "image", "journal", "network", "node_life", "nodes", "plan", "signals"),
         "workloads",
     },
+    "papers": {"errors", "records"},
     "treat": {"records"},
     "analyze": {"causes", "records", "statistics", "treat", "units"},
     "drawing": {"errors", "foreign", "records", "units"},

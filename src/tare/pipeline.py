@@ -237,6 +237,7 @@ def _analysed(path: Path) -> Analysis:
         activities=activity_splits(activity_summaries(outcomes), judged),
         call_sites=_call_sites(folder, campaign, outcomes),
         failures=failure_rates(failure_counts(outcomes)),
+        scaled=campaign.scaled,
     )
 
 

@@ -51,7 +51,7 @@ tare weigh --env fake --seed -1 -- true
 tare weigh --env fake --seed x -- true
 tare weigh --env fake --as nobody-here -- true
 tare weigh --env fake --as 5 -- true
-tare plan r15-hosts
+tare plan r15-hots
 tare run fake --hosts ''
 tare run fake --hosts 'a b,c'
 tare run fake --hosts nosuch.toml

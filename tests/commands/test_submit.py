@@ -109,7 +109,7 @@ def test_layouts_for_any_number_of_hosts_fit_the_nodes_that_are_asked_for(
     recorder: Recorder, campaign: Callable[[str], str], tmp_path: Path
 ) -> None:
     campaign("")
-    assert detached("r15-hosts", tmp_path / "r", nodes=4) == 0
+    assert detached("r15", tmp_path / "r", nodes=4) == 0
     assert (recorder.submissions[0].count, recorder.submissions[0].wish.nodes) == (20, 4)
     said = 'hosts = { of = "slurm", nodes = 2 }\n' + CAMPAIGN.replace(
         "4c1p4i on 4", "{all}c2p{all}i on {all}"

@@ -16,7 +16,6 @@ from tare.plan.marks import NotWholeError, filled, has_mark
 from tare.plan.schema import Host
 from tare.records import Layout, NamedHost
 from tests.plan.plan_example import KINDS, PROVIDERS, kept_and_read
-from tests.plan.preset_hosts import resolved_preset
 
 GIBIBYTE = 1 << 30
 CAMPAIGN = """\
@@ -183,8 +182,11 @@ def test_a_mistake_in_a_file_of_hosts_has_its_place_there(tmp_path: Path, text: 
         (8, 1, ["8c1p1i on 2", "8c1p1i on 4", "8c1p1i on 8"]),
     ],
 )
-def test_r15_hosts_has_the_same_containers_on_fewer_hosts(
-    hosts: int, processors: int, layouts: list[str]
+def test_the_same_containers_are_on_fewer_and_fewer_hosts(
+    tmp_path: Path, hosts: int, processors: int, layouts: list[str]
 ) -> None:
-    campaign = resolved_preset("r15-hosts", processors=processors, memory_byte=8 * GIBIBYTE, hosts=hosts)
+    asked = ",".join(f"h{number}" for number in range(hosts))
+    text = CAMPAIGN.replace('"{all}c1p1i", "{hosts}c{processors}p1i", "1c1p1i on 1"', '"{power of all}c1p1i"')
+    text = text.replace("[1, 2, 4]", '"doubling"').replace("oversubscribe = 2", "oversubscribe = 4")
+    campaign = load(tmp_path, text, asked=asked, processors=processors)
     assert [str(layout) for layout in campaign.layouts] == layouts

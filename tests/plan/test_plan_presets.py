@@ -11,7 +11,7 @@ from tare.statistics.boundary import spending
 from tare.statistics.evidence import Reach
 from tare.statistics.multiplicity import ERROR
 from tare.workloads import primary_metrics
-from tests.plan.preset_hosts import OVER_HOSTS, resolved_preset
+from tests.plan.preset_hosts import resolved_preset
 
 GIBIBYTE = 1024**3
 
@@ -32,9 +32,11 @@ def test_a_preset_says_what_it_is_for(name: str) -> None:
     assert second.startswith("# ")
 
 
-@pytest.mark.parametrize("name", sorted({*preset_names()} - OVER_HOSTS))
+@pytest.mark.parametrize("name", preset_names())
 def test_a_preset_can_be_planned_on_one_processor_too(name: str) -> None:
-    assert preset(name, processors=1).layouts == preset(name).layouts
+    small, usual = preset(name, processors=1), preset(name)
+    assert {*small.layouts} <= {*usual.layouts}
+    assert small.fit or small.layouts == usual.layouts
 
 
 def test_quick_is_kept_within_ten_minutes_with_enough_blocks_for_intervals() -> None:

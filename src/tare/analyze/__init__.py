@@ -28,7 +28,7 @@ from tare.analyze.imported import compare_imported
 from tare.analyze.judgement import verdict, verdicts
 from tare.analyze.looks import courses, stopped_arms
 from tare.analyze.order import order_verdicts
-from tare.analyze.papers import replications
+from tare.analyze.papers import all_replications, replications
 from tare.analyze.percentiles import arm_spreads
 from tare.analyze.ranking import rankings
 from tare.analyze.sharing import loss_decisions, sharing_losses
@@ -51,6 +51,7 @@ from tare.analyze.withholding import (
 __all__ = [
     "across_workloads",
     "activity_splits",
+    "all_replications",
     "answers",
     "arm_spreads",
     "attributions",

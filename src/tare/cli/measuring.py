@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tare run`` and ``tare weigh``."""
+"""``tare run``, ``weigh``, ``capacity`` and ``reproduce``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -121,6 +121,46 @@ def run(
     if detach or nodes is not None or any((partition, account, time)):
         raise InputError("--partition, --account, --nodes, --time and --detach are for jobs: add --on slurm")
     return run_campaign_command(campaign, output, asked, image, shown)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=completed("papers"),
+            help="b16-stage1, b16-stage2, b16-stage3, b17, y15, r15, l12, or all.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder with a result for each paper; continued."),
+    ] = Path("results/reproduce"),
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Limit of each paper's time; problems become smaller to fit it."),
+    ] = None,
+    no_run: Annotated[
+        bool, typer.Option("--no-run", help="Measure nothing: list what the results there show.")
+    ] = False,
+    blocks: Blocks = None,
+    seed: Seed = None,
+    hosts: Hosts = None,
+    image: ImageName = "default",
+    user: As = None,
+    yes: Yes = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    as_json: Json = False,
+) -> int:
+    """Measure a paper's whole matrix, and list which of its claims hold here."""
+    from tare.commands.reproduce import Reproduction, run_reproduce
+    from tare.commands.run import Overrides
+
+    asked = Overrides(blocks=blocks, budget=budget, seed=seed, user=user, hosts=hosts)
+    wanted = Reproduction(folder=output, asked=asked, image_name=image, runs=not no_run)
+    shown = Shown(as_json=as_json, quiet=quiet, verbose=verbose, asks=not yes)
+    return run_reproduce(paper, wanted, shown)
 
 
 @app.command(cls=CommandAfterOptions)

@@ -6,15 +6,24 @@ from typing import Annotated
 
 import typer
 
-from tare.cli.options import Commands, Hosts, Json, Output, Result, Seed
+from tare.cli.options import Budget, Commands, Hosts, Json, Output, Result, Seed
 
 app = Commands()
+View = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="VIEW",
+        help="A paper's table or figure beside ours, such as b16:fig20; list shows which there are.",
+    ),
+]
 
 
 @app.command()
 def plan(
     campaign: Annotated[str, typer.Argument(help="A preset or a campaign file.")] = "quick",
     seed: Seed = None,
+    budget: Budget = None,
     hosts: Hosts = None,
     history: Annotated[
         Path | None,
@@ -30,7 +39,7 @@ def plan(
     """Show what a campaign would run, and for how long."""
     from tare.commands.plan import run_plan
 
-    return run_plan(campaign, seed, as_json, history, pilot, hosts)
+    return run_plan(campaign, seed, as_json, history, pilot, hosts, budget)
 
 
 @app.command()
@@ -44,12 +53,13 @@ def show(
             help="For replication: the figures of a paper's own treatment, b16, b17, r15 or l12.",
         ),
     ] = None,
+    view: View = None,
     as_json: Json = False,
 ) -> int:
     """Print a result's tables."""
     from tare.commands.show import run_show
 
-    return run_show(result, as_json, show_all, treatment)
+    return run_show(result, as_json, show_all, treatment, view)
 
 
 @app.command()
@@ -116,11 +126,12 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="The HTML file; RESULT/report.html by default."),
     ] = None,
+    view: View = None,
 ) -> int:
     """Write a result's report: one self-contained HTML file."""
     from tare.commands.report import run_report
 
-    return run_report(result, output)
+    return run_report(result, output, view)
 
 
 @app.command()

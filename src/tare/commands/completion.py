@@ -44,5 +44,12 @@ def presets(incomplete: str) -> list[str]:
     return _beginning(preset_names(), incomplete)
 
 
+def papers(incomplete: str) -> list[str]:
+    """Papers that begin so."""
+    from tare.papers import PAPERS
+
+    return _beginning((*PAPERS, "all"), incomplete)
+
+
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))

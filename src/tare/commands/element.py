@@ -97,6 +97,7 @@ def measured_block(
 def _measured(request: Request) -> bool:
     """Measure, and bring the report up to date; returns whether nothing is left to run."""
     from tare.commands.audience import PilotProgress, Progress
+    from tare.commands.published import own_views
     from tare.commands.slice_lengths import with_slices
     from tare.measure.left import standing
     from tare.pipeline import run_campaign, stopped
@@ -106,7 +107,7 @@ def _measured(request: Request) -> bool:
         return run_campaign(with_slices(request, PilotProgress()), Progress())
 
     analysis = _once_free(run, request.share)
-    write_report(analysis, request.folder.report)
+    write_report(analysis, request.folder.report, own_views(analysis))
     return standing(request.folder, stopped).left_trials == 0
 
 

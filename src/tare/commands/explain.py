@@ -29,6 +29,7 @@ def run_explain(
     result: Path, options: ExplainOptions, as_json: bool, providers: Mapping[str, Provider] = PROVIDERS
 ) -> ExitCode:
     """Print what is known, try what would decide, print the results; returns the exit code."""
+    from tare.commands.published import own_views
     from tare.pipeline import analyse_result
     from tare.report.document import write_report
 
@@ -45,7 +46,7 @@ def run_explain(
     if code == ExitCode.INTERRUPTED:
         return code
     known = analyse_result(result)
-    write_report(known, own.folder.report)
+    write_report(known, own.folder.report, own_views(known))
     shown = known if options.output is None else analyse_result(options.output)
     _print(narrowed(shown, options), as_json=as_json, whole=False)
     return code

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tare.commands.slice_lengths import Lengths
     from tare.plan.budget import BudgetPlan
     from tare.plan.campaign import Campaign
-    from tare.records import Foresight, Trial
+    from tare.records import Foresight, Skipped, Trial
 
 _SHOWN_BLOCKS = 2
 
@@ -31,12 +31,14 @@ def run_plan(
     history: Path | None = None,
     pilot: bool = False,
     hosts: str | None = None,
+    budget: str | None = None,
 ) -> ExitCode:
     """Print cells, arms, order, time and what the looks can decide; raises ``CampaignError`` or ``HostError``.
 
     The last needs this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the
     newest results in ``./results``.
     """
+    from tare.commands.run import budget_s
     from tare.host.facts import memory_byte, online_processors
     from tare.measure.devices import require_devices
     from tare.measure.hosts import sizes
@@ -48,9 +50,10 @@ def run_plan(
         host_memory_byte=memory_byte(),
         sizes=sizes,
         asked_hosts=hosts,
+        budget_s=budget_s(budget),
     )
     require_devices(asked)
-    return show_plan(with_overrides(asked, seed=seed), as_json, history, pilot)
+    return show_plan(with_overrides(asked, seed=seed, budget_s=budget_s(budget)), as_json, history, pilot)
 
 
 def show_plan(asked: Campaign, as_json: bool, history: Path | None = None, pilot: bool = False) -> ExitCode:
@@ -65,14 +68,17 @@ def show_plan(asked: Campaign, as_json: bool, history: Path | None = None, pilot
     trials = plan_trials(asked, chosen)
     budget = fits(asked, trials, (), asked.budget_s)
     foresights = _foresights(asked, history, pilot)
+    missing = _missing(asked)
     if as_json:
         from tare.commands.slice_lengths import lengths_to_json
 
-        machine = _machine(asked, chosen, trials, budget, foresights)
+        machine = _machine(asked, chosen, trials, budget, foresights) | {
+            "skipped": [dataclasses.asdict(skipped) for skipped in missing]
+        }
         tried = lengths and asked.turns and lengths_to_json(lengths, asked.turns)
         print(json.dumps({**machine, "slice_lengths": tried}, indent=2))
         return ExitCode.DONE
-    _print_words(asked, chosen, trials, budget, foresights)
+    _print_words(asked, chosen, trials, budget, foresights, missing)
     if lengths is not None and asked.turns is not None:
         from tare.commands.slice_lengths import print_lengths
 
@@ -164,12 +170,14 @@ def _print_words(
     trials: Sequence[Trial],
     budget: BudgetPlan,
     foresights: Sequence[Foresight],
+    missing: Sequence[Skipped],
 ) -> None:
     from tare.plan.scans import open_scans
     from tare.units import format_duration
 
     drawn = f", drawn now; --seed {seed} gives this order again" if campaign.seed is None else ""
     print(f"Campaign {campaign.name} (seed {seed}{drawn})\n")
+    _print_points(campaign, missing)
     _print_cells(campaign)
     for block in range(min(_SHOWN_BLOCKS, campaign.blocks)):
         print(f"\nOrder of block {block}:")
@@ -193,6 +201,27 @@ def _print_words(
         _print_precision(budget)
     for warning in budget.warnings:
         print(f"Warning: {warning}.")
+
+
+def _missing(campaign: Campaign) -> Sequence[Skipped]:
+    """The environments that do not run here now, of a campaign that leaves out what the host cannot do."""
+    if not campaign.fit or campaign.hosts:
+        return ()
+    from tare.environments import PROVIDERS
+    from tare.measure.usable import missing_now
+
+    return missing_now(campaign.environments_at_levels, PROVIDERS)
+
+
+def _print_points(campaign: Campaign, missing: Sequence[Skipped]) -> None:
+    """What is not as the file asks, point by point."""
+    points = [point.sentence for point in campaign.scaled]
+    points += [f"{each.environment}: skipped: {each.reason}; to get it: {each.remedy}" for each in missing]
+    if points:
+        print("Not as asked, as this host cannot:")
+        for sentence in points:
+            print(f"  {sentence}")
+        print()
 
 
 def _print_looks(campaign: Campaign) -> None:

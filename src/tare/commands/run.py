@@ -43,7 +43,7 @@ def request_of(campaign: str, output: Path | None, asked: "Overrides", image_nam
     """What the command line asks for; ``CampaignError``, ``InputError``, or ``HostError`` of the hosts."""
     if asked.more is not None and not ResultFolder(Path(campaign)).exists():
         raise InputError(f"--more: {one_line(campaign)} is no result; name the folder of a finished one")
-    chosen, folder = _campaign_and_folder(campaign, output, asked.hosts)
+    chosen, folder = _campaign_and_folder(campaign, output, asked)
     return Request(
         campaign=overridden(chosen, asked),
         folder=folder,
@@ -100,10 +100,10 @@ class Overrides:
 
 
 def _campaign_and_folder(
-    campaign: str, output: Path | None, hosts: str | None
+    campaign: str, output: Path | None, asked: "Overrides"
 ) -> tuple[Campaign, ResultFolder]:
     """Continue a result folder or repeat its kept campaign; anything else is a preset or a file."""
-    folder = ResultFolder(Path(campaign))
+    hosts, folder = asked.hosts, ResultFolder(Path(campaign))
     is_kept = Path(campaign).name == CAMPAIGN_FILE
     if hosts is not None and (is_kept or folder.exists()):
         raise InputError(f"--hosts: {one_line(campaign)} has its hosts; name a preset or a campaign file")
@@ -122,6 +122,7 @@ def _campaign_and_folder(
         host_memory_byte=memory_byte(),
         sizes=sizes,
         asked_hosts=hosts,
+        budget_s=budget_s(asked.budget),
     )
     return chosen, ResultFolder(output or new_folder(chosen.name))
 
@@ -138,11 +139,13 @@ def budget_s(text: str | None) -> float | None:
         raise InputError(f"--budget: {error}") from error
 
 
-def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | None = None) -> ExitCode:
+def run_and_show(
+    request: Request, shown: Shown | None = None, *, learn: str | None = None, answers: bool = True
+) -> ExitCode:
     """Run, write the report, print the answer; returns the exit code.
 
-    Without ``shown`` the caller prints its own output. ``learn``: the command to suggest for measuring this host's
-    noise.
+    Without ``shown``, or ``answers``, the caller prints its own output. ``learn``: the command to suggest for measuring
+    this host's noise.
     """
     from tare.commands.audience import PilotProgress, Progress
     from tare.commands.slice_lengths import with_slices
@@ -166,7 +169,7 @@ def run_and_show(request: Request, shown: Shown | None = None, *, learn: str | N
         print(f"interrupted{go_on}", file=sys.stderr)
         return ExitCode.INTERRUPTED
     progress.finish()
-    return concluded(analysis, request.campaign, request.folder, shown)
+    return concluded(analysis, request.campaign, request.folder, shown if answers else None)
 
 
 def concluded(
@@ -202,10 +205,11 @@ def fell_short(analysis: Analysis, *, undecided_fails: bool) -> bool:
 
 def _show(analysis: Analysis, folder: ResultFolder, shown: Shown | None, *, compared: bool) -> None:
     """Write the report, and print the answer, if there is one, or the JSON to standard output."""
+    from tare.commands.published import own_views
     from tare.commands.show import print_analysis, print_answer
     from tare.report.document import write_report
 
-    write_report(analysis, folder.report)  # before the answer: its reader may be gone
+    write_report(analysis, folder.report, own_views(analysis))  # before the answer: its reader may be gone
     if shown is None or shown.as_json:
         print(f"report: {folder.report}", file=sys.stderr)
     if shown is None:

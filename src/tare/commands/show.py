@@ -40,12 +40,16 @@ def _lightly() -> Iterator[None]:
 
 
 @_lightly()
-def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None = None) -> ExitCode:
+def run_show(
+    result: Path, as_json: bool, show_all: bool, treatment: str | None = None, view: str | None = None
+) -> ExitCode:
     """Print to standard output; ``show_all`` adds the undecided rows to the tables, JSON always has all.
 
-    With a ``treatment``, a paper's short name, print that paper's figures beside Tare's instead. Raises ``InputError``
-    for an unknown name.
+    With a ``treatment``, a paper's short name, print that paper's figures beside Tare's instead; with a ``view`` what a
+    paper printed beside what this result shows of it. Raises ``InputError`` for an unknown name.
     """
+    if treatment is not None and view is not None:
+        raise InputError("--as and --treatment are two outputs; ask for one of them")
     named = _treatment(treatment) if treatment is not None else None
     if is_profile(result):
         return show_profile(result, as_json=as_json, show_all=show_all)
@@ -54,11 +58,15 @@ def run_show(result: Path, as_json: bool, show_all: bool, treatment: str | None 
         print(jobs)  # the first job may have locked the result, and written nothing else
         return ExitCode.DONE
     if any_imported([result]):
-        if named is not None:
-            raise InputError(f"--treatment is for results of Tare, which {result} is not")
+        if named is not None or view is not None:
+            raise InputError(f"--treatment and --as are for results of Tare, which {result} is not")
         return show_imports([result], as_json=as_json)
     analysis = measured_result(result)
-    if named is not None:
+    if view is not None:
+        from tare.commands.published import print_views
+
+        print_views(analysis, view, as_json=as_json)
+    elif named is not None:
         _print_as_the_paper(analysis, named, as_json=as_json, show_all=show_all)
     else:
         print_analysis(analysis, as_json=as_json, show_all=show_all)
@@ -104,11 +112,11 @@ def _treatment(name: str) -> "Treatment":
 def _print_as_the_paper(
     analysis: "Analysis", treatment: "Treatment", *, as_json: bool, show_all: bool
 ) -> None:
-    from tare.analyze import replications
+    from tare.analyze import all_replications
     from tare.commands.console import PlainConsole
     from tare.report import integrity, replication
 
-    treated = replications([verdict.overhead for verdict in analysis.verdicts], treatment)
+    treated = all_replications(analysis, treatment)
     if as_json:
         shown = replication.json(treated, treatment, analysis.integrity)
         print(json.dumps(shown, indent=2, allow_nan=False))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tare.errors import InputError
 from tare.host.facts import memory_byte, online_processors
-from tare.plan.campaign import Campaign, campaign_of, preset_names
+from tare.plan.campaign import Campaign, campaign_of
 from tare.plan.schema import Host
-from tare.plan.source import CampaignSource, preset_path, read_source
+from tare.plan.source import CampaignSource, is_preset, preset_path, preset_source, read_source
 from tare.records import NamedHost
 from tare.submission.psij import HOSTS_OF
 from tare.submission.slurm import node_size
@@ -45,8 +45,8 @@ def _hosts_of(on: str) -> str | None:
 
 def submitted_source(campaign: str, on: str = _SLURM) -> SubmittedSource:
     """A preset or a file; without a word on its hosts they are the job's. ``CampaignError``, ``InputError``."""
-    path = preset_path(campaign) if campaign in preset_names() else Path(campaign)
-    source = read_source(path, campaign)
+    path = preset_path(campaign) if is_preset(campaign) else Path(campaign)
+    source = preset_source(campaign) if is_preset(campaign) else read_source(path, campaign)
     if "host" in source.data:
         raise InputError(
             f"{source.label}: names its hosts, which ssh reaches and no scheduler gives; leave out --on, or the "
@@ -92,7 +92,8 @@ def checked(submitted: SubmittedSource, nodes: int, partition: str | None) -> Ca
 
     Other schedulers than Slurm are not asked for sizes: their jobs themselves find what does not fit.
     """
-    if nodes < (needed := _most_hosts(submitted)):
+    fits = submitted.source.data.get("fit") is True
+    if nodes < (needed := _most_hosts(submitted)) and not fits:
         raise InputError(
             f"--nodes {nodes}: a layout of {submitted.source.label} is on {needed} hosts; leave it out"
         )

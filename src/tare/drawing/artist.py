@@ -45,20 +45,31 @@ class Artist:
         values: Iterable[float],
         title: str,
         description: str,
+        names: Iterable[str] = (),
     ) -> Figure:
-        """Draw a chart of fractions with room for ``values``; ``description`` is the picture in words."""
+        """Draw a chart of fractions with room for ``values``; ``description`` is the picture in words.
+
+        ``names``: of the rows, where they are not environments alone.
+        """
         every, axes = list(values), []
 
         def on_axis(frame: Frame) -> Specification:
             axes.append(overhead_axis(every, self.margin, frame.plot_px))
             return describe(axes[-1], frame)
 
-        figure = self.rows(on_axis, title, description)
+        figure = self.rows(on_axis, title, description, names)
         return replace(figure, logarithmic=axes[-1].constant is not None)
 
-    def rows(self, describe: Callable[[Frame], Specification], title: str, description: str) -> Figure:
-        """Draw a chart whose rows are environments."""
-        frames = (_with_gutter(_WIDE, self._names, "wide"), _with_gutter(_NARROW, self._names, "narrow"))
+    def rows(
+        self,
+        describe: Callable[[Frame], Specification],
+        title: str,
+        description: str,
+        names: Iterable[str] = (),
+    ) -> Figure:
+        """Draw a chart whose rows are environments, or have other ``names`` too."""
+        every = (*self._names, *names)
+        frames = (_with_gutter(_WIDE, every, "wide"), _with_gutter(_NARROW, every, "narrow"))
         return self.figure([describe(frame) for frame in frames], title, description)
 
     def figure(self, charts: Sequence[Specification], title: str, description: str) -> Figure:

@@ -57,7 +57,14 @@ from tare.plan.campaign import Campaign
 from tare.plan.definition import extended
 from tare.plan.scans import open_scans
 from tare.plan.written import parse_bind
-from tare.records import HostLoad, Outcome, Parity, Session, Skipped
+from tare.records import (
+    HostLoad,
+    Outcome,
+    Parity,
+    Session,
+    Skipped,
+)
+from tare.records.scaled import Scaled
 
 _ASKED_FACTS = (idle_ranks.FACT, WHOLE)
 
@@ -206,7 +213,8 @@ def _measure(
     compares = bool(still) or not now.waiting or can_be_compared(campaign, absent)
     # Where nothing is run, whoever asked says so, and why: native alone would have nothing to compare with.
     skips = map(_skip_said, skipped) if compares else ()
-    for words in (*journal.integrity.warnings, *skips, *joining_said(now, journal, absent, again)):
+    points = map(scaled_said, campaign.scaled)
+    for words in (*journal.integrity.warnings, *points, *skips, *joining_said(now, journal, absent, again)):
         audience.says(words)
     load = _look_at_host(audience) if any(trial.identity not in done for trial in still) else None
     turned = {cell_of(outcome.trial) for outcome in outcomes if outcome.turns}
@@ -310,6 +318,11 @@ def _journal(folder: ResultFolder, session: Session) -> Iterator[Callable[[Sessi
         yield write
 
 
+def scaled_said(point: Scaled) -> str:
+    """One line on what is otherwise than asked."""
+    return f"not as asked: {point.sentence}"
+
+
 def _skip_said(skipped: Skipped) -> str:
     return f"{skipped.environment} is skipped: {skipped.reason}; {skipped.remedy}"
 
@@ -379,4 +392,5 @@ def _session(context: Context, campaign: Campaign, image: Image, ready: Ready, p
         software=compared_software(campaign, image),
         choices=campaign.choices,
         carried=ready.carried,
+        scaled=campaign.scaled,
     )

@@ -65,6 +65,27 @@ def skipped_environments(
     return tuple(skipped)
 
 
+def missing_now(
+    environments: Iterable[Environment], providers: Mapping[str, Provider]
+) -> tuple[Skipped, ...]:
+    """Those whose probe says that they do not run here now; nothing is prepared."""
+    listed = list(environments)
+    with ThreadPoolExecutor(max(1, len(listed))) as pool:
+        probes = list(pool.map(lambda each: _probed(providers[each.technology], each), listed))
+    return tuple(
+        Skipped(environment=each.name, reason=probe.reason, remedy=probe.remedy)
+        for each, probe in zip(listed, probes, strict=True)
+        if not probe.usable
+    )
+
+
+def _probed(provider: Provider, environment: Environment) -> Probe:
+    try:
+        return provider.configured(environment.options).probe()
+    except Exception as error:  # noqa: BLE001 - one broken environment must not end the others
+        return Probe(usable=False, reason=in_words(error), remedy="see `tare doctor`")
+
+
 def _ready(provider: Provider, image: Image, environment: Environment, wants: Wants) -> Probe:
     try:
         provider = provider.configured(environment.options)

@@ -4,6 +4,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tare.environments import PROVIDERS
@@ -16,13 +17,14 @@ from tare.plan.checks import memory_problems, whole_problems
 from tare.plan.definition import Campaign, differences, shape_of
 from tare.plan.experiments import orders, sharings
 from tare.plan.factor_tables import FileParts, factors, layouts_of, with_least_shm
+from tare.plan.fitting import BOUNDLESS, fitted, set_aside
 from tare.plan.host_layouts import written_out
 from tare.plan.hosts import Sizes, hosts_of, smallest
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
 from tare.plan.schema import LARGEST_SEED, CampaignTable, Host, stated_host
 from tare.plan.sharing import Sharing
-from tare.plan.source import CampaignSource, preset_names, preset_path, read_source
-from tare.records import Environment, FailIf, Layout, check_user
+from tare.plan.source import CampaignSource, is_preset, preset_names, preset_source, read_source
+from tare.records import Environment, FailIf, Layout, NamedHost, check_user
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
 
@@ -61,10 +63,10 @@ def load_preset(
     kinds: Mapping[str, WorkloadKind] = KINDS,
 ) -> Campaign:
     """Read one of ``preset_names()``; ``CampaignError`` if it does not exist or does not fit the host."""
-    return _build(_preset_source(name), Host(host_processors, host_memory_byte), providers, kinds)
+    return _build(preset_source(name), Host(host_processors, host_memory_byte), providers, kinds)
 
 
-def resolve(
+def resolve(  # noqa: PLR0913 - a host, three tables of what there is, and what a command line says
     text: str,
     *,
     host_processors: int,
@@ -73,13 +75,15 @@ def resolve(
     kinds: Mapping[str, WorkloadKind] = KINDS,
     sizes: Sizes | None = None,
     asked_hosts: str | None = None,
+    budget_s: float | None = None,
 ) -> Campaign:
     """Read a preset by its name, else a file by its path; ``./NAME`` is always a file.
 
     ``sizes`` reaches the hosts that the campaign names, or ``asked_hosts`` in their place; ``HostError`` from there.
+    ``budget_s``: for ``fit = true``, what the campaign may take in place of its own budget.
     """
-    if text in preset_names():
-        source = _preset_source(text)
+    if is_preset(text):
+        source = preset_source(text)
     elif _names_nothing(text):
         raise CampaignError(
             f"{printable(text)}: there is no such preset or file{nearest(text, preset_names())}"
@@ -88,7 +92,7 @@ def resolve(
         source = read_source(Path(text), text)
     if asked_hosts is not None:
         source = with_hosts(source, asked_hosts, providers)
-    return _build(source, Host(host_processors, host_memory_byte), providers, kinds, sizes)
+    return _build(source, Host(host_processors, host_memory_byte), providers, kinds, sizes, budget_s)
 
 
 def campaign_of(
@@ -154,12 +158,6 @@ _NO_COMPANY = (
 )
 
 
-def _preset_source(name: str) -> CampaignSource:
-    if name not in preset_names():
-        raise CampaignError(f"there is no preset {printable(name)!r}{nearest(name, preset_names())}")
-    return read_source(preset_path(name), f"preset {name}")
-
-
 def _names_nothing(text: str) -> bool:
     """Whether the text is a bare word and not a file: most likely a preset was meant."""
     if "/" in text or text.endswith(".toml"):
@@ -176,6 +174,7 @@ def _build(
     providers: Mapping[str, Provider],
     kinds: Mapping[str, WorkloadKind],
     sizes: Sizes | None = None,
+    budget_s: float | None = None,
 ) -> Campaign:
     host = stated_host(host, source.data)
     problems = number_problems(source.data)
@@ -183,7 +182,28 @@ def _build(
     if problems:
         raise failure(source.label, problems, source.lines)
     host = stated_host(smallest(host, hosts, sizes), source.data)
-    data, over_hosts = written_out(source.data, host, problems, has_list=bool(hosts))
+    if source.data.get("fit") is not True:
+        return _built(source, host, hosts, providers, kinds)
+    data, aside = set_aside(source.data, providers)
+    asked = _built(replace(source, data=data), BOUNDLESS, hosts, providers, kinds)
+    aside = (*source.remarks, *aside)
+    campaign = fitted(asked, host, aside=aside, budget_s=budget_s, kinds=kinds)
+    if problems := list(memory_problems(campaign, host)):
+        raise failure(source.label, problems, source.lines)
+    return campaign
+
+
+def _built(
+    source: CampaignSource,
+    host: Host,
+    hosts: Sequence[NamedHost],
+    providers: Mapping[str, Provider],
+    kinds: Mapping[str, WorkloadKind],
+) -> Campaign:
+    """The campaign exactly as its tables say."""
+    problems: list[Problem] = []
+    has_list = bool(hosts) or host is BOUNDLESS
+    data, over_hosts = written_out(source.data, host, problems, has_list=has_list)
     if problems:
         raise failure(source.label, problems, source.lines)
     table = entries.validated(CampaignTable, data, (), host, problems)

@@ -75,7 +75,7 @@ def whole_problems(
 
 def memory_problems(campaign: Campaign, host: Host) -> Iterator[Problem]:
     """Find settings whose nodes on a host have more memory together than it has."""
-    for setting in (*campaign.settings, *(setting for _, setting in campaign.cells if setting.levels)):
+    for setting in (*campaign.settings, *(setting for _, setting in campaign.cells)):
         each_byte = setting.limits.node_memory_byte
         per_host = setting.layout.nodes_per_host
         if each_byte is None:
@@ -237,7 +237,7 @@ def _unlike_work(
     """Find workloads that would do something else in a fuller node, because an instance has fewer processors there."""
     limits = {own.layout: own.limits for own in campaign.settings if own.company is None}
     pairs = [
-        (sharing.alone, layout)
+        (sharing, sharing.alone, layout)
         for sharing in campaign.sharings
         for layout in sharing.together
         if is_fuller(layout, sharing.alone)
@@ -249,8 +249,8 @@ def _unlike_work(
             "something else there: give it ranks = 1, or the layouts that it is to run in",
         )
         for workload in campaign.workloads
-        for alone, layout in pairs
-        if workload.runs_in(alone) and workload.runs_in(layout)
+        for sharing, alone, layout in pairs
+        if sharing.concerns(workload.name) and workload.runs_in(alone) and workload.runs_in(layout)
         if _work(kinds[workload.kind], workload, alone, limits[alone])
         != _work(kinds[workload.kind], workload, layout, limits[layout])
     ]

@@ -46,6 +46,7 @@ from tare.records import (
     Workload,
     check_user,
 )
+from tare.records.scaled import Scaled
 from tare.workloads import KINDS, scan_of
 from tare.workloads.kind import Shape, Span, WorkloadKind
 
@@ -98,6 +99,10 @@ class Campaign:
     """Conditions that make ``tare run`` end with exit code 1."""
     undecided_fails: bool = True
     """Whether a condition that the data cannot decide does so too."""
+    fit: bool = False
+    """Whether what this host cannot do was made smaller or left out."""
+    scaled: tuple[Scaled, ...] = ()
+    """What this host measures otherwise than the file asks, or not at all (``fit = true``)."""
     added_from: tuple[int, ...] = ()
     """Block counts at which the result was finished and got more blocks; none in a stored campaign."""
 
@@ -162,9 +167,14 @@ class Campaign:
             )
             for workload in self.workloads
             for chosen in chosen_combinations(self.factors, workload)
-            for setting in settings(self.layouts, self.sharings, under_limits(self.limits, chosen))
+            for setting in settings(
+                self.layouts, self._sharings_of(workload), under_limits(self.limits, chosen)
+            )
             if workload.runs_in(setting.layout)
         )
+
+    def _sharings_of(self, workload: Workload) -> tuple[Sharing, ...]:
+        return tuple(sharing for sharing in self.sharings if sharing.concerns(workload.name))
 
     def _as_chosen(self, workload: Workload, setting: Setting) -> Workload:
         """The workload with what was chosen for instances of this size, where it still leaves that open."""
@@ -225,7 +235,7 @@ class Campaign:
                 alone=Cell(workload=workload.name, layout=setting.alone(sharing)),
             )
             for workload, setting in self.cells
-            for sharing in self.sharings
+            for sharing in self._sharings_of(workload)
             if sharing.has_company_in(setting)
         )
 
@@ -359,6 +369,7 @@ def differences(kept: Campaign, now: Campaign) -> list[str]:
 
 def _leaves(campaign: Campaign) -> dict[str, str]:
     data = campaign.to_json()
+    del data["scaled"]  # follows from the rest
     several = len(campaign.looks) > 1
     data["looks"] = f"after {', '.join(map(str, campaign.looks))} blocks" if several else "after all blocks"
     data["fail_if"] = ", ".join(sorted(condition.text for condition in campaign.fail_if)) or None
@@ -371,7 +382,8 @@ def _leaves(campaign: Campaign) -> dict[str, str]:
     for order, entry in zip(campaign.orders, data.pop("orders"), strict=True):
         data[f"order of {order}"] = {key: entry[key] for key in ("values", "boots", "metrics")}
     for sharing, entry in zip(campaign.sharings, data.pop("sharings"), strict=True):
-        data[f"sharing of {sharing}"] = {"neighbour": entry["neighbour"]}
+        workloads = ", ".join(sharing.workloads) or "all"
+        data[f"sharing of {sharing}"] = {"neighbour": entry["neighbour"], "workloads": workloads}
     return _flat(data, "")
 
 

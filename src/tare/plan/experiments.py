@@ -157,9 +157,15 @@ class _SharingReader:
         elif not together:
             text = 'has no company: give together, such as ["1c2p2i"], or neighbour, or both'
             self._problems.append(Problem(path, text))
+        for place, name in enumerate(table.workloads or ()):
+            if name not in self._workloads:
+                text = f"there is no [[workload]] {name!r}{nearest(name, self._workloads)}"
+                self._problems.append(Problem((*path, "workloads", place), text))
         if len(self._problems) > before:
             return None
-        return Sharing(alone=table.alone, together=together, neighbour=company)
+        return Sharing(
+            alone=table.alone, together=together, neighbour=company, workloads=tuple(table.workloads or ())
+        )
 
     def _company(self, data: object, alone: Layout, path: Path) -> Company | None:
         table = validated(NeighbourTable, data, path, self._host, self._problems)

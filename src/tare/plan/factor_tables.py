@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from tare.nodes.provider import Provider
 from tare.plan.entries import Entry, network_problems, option_problems, tables, validated
-from tare.plan.factors import LIMIT_FIELDS, Factor, Of, least_memory_byte, with_value
+from tare.plan.factors import LIMIT_FIELDS, MEMORY_LIMITS, Factor, Of, least_memory_byte, with_value
 from tare.plan.host_layouts import is_of_hosts
 from tare.plan.problems import Problem, nearest, printable, shown
 from tare.plan.schema import EnvironmentTable, FactorTable, Host, LimitsTable, parse_layout
@@ -20,7 +20,7 @@ from tare.records import NATIVE, Environment, Layout, Level, Limits, NetworkKind
 from tare.units import parse_byte, parse_duration_s
 from tare.workloads.kind import WorkloadKind
 
-_BYTE_LIMITS = {"memory", "memory_per_node", "shm", "disk"}
+_BYTE_LIMITS = {*MEMORY_LIMITS, "shm", "disk"}
 _OF_ENVIRONMENTS = ("network", "rto_min")
 _PLAIN = re.compile(r"[^A-Za-z0-9 ._,%:=@-]")
 _TOOLS = "tools"
@@ -80,7 +80,7 @@ def factors(data: Mapping[str, Any], parts: FileParts, problems: list[Problem]) 
             )
         elif factor:
             read.append(factor)
-    if {"memory", "memory_per_node"} <= {factor.key for factor in read if factor.of is Of.LIMIT}:
+    if len(MEMORY_LIMITS & {factor.key for factor in read if factor.of is Of.LIMIT}) > 1:
         text = "memory is of all nodes together and memory_per_node of each: vary one of them"
         problems.append(Problem(("factor",), text))
     return read

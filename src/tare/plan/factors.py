@@ -25,6 +25,7 @@ from tare.records import (
 LIMIT_FIELDS = {
     "memory": "memory_byte",
     "memory_per_node": "node_memory_byte",
+    "memory_per_host": "host_memory_byte",
     "shm": "shm_byte",
     "cpu_quota": "cpu_quota",
     "time": "time_s",
@@ -32,6 +33,8 @@ LIMIT_FIELDS = {
     "disk": "disk_byte",
 }
 """Key of ``[limits]`` → field of its record, or of its bounds."""
+MEMORY_LIMITS = frozenset({"memory", "memory_per_node", "memory_per_host"})
+"""Of which a campaign has one."""
 _BOUNDS = frozenset(field.name for field in fields(Bounds))
 
 
@@ -121,8 +124,7 @@ def under_limits(limits: Limits, chosen: Chosen) -> Limits:
 
 def least_memory_byte(factors: Sequence[Factor], limits: Limits) -> int:
     """Memory at the level with the least, of a trial or a node; the memory of ``limits`` if it is no factor."""
-    keys = {"memory", "memory_per_node"}
-    own = (factor for factor in factors if factor.of is Of.LIMIT and factor.key in keys)
+    own = (factor for factor in factors if factor.of is Of.LIMIT and factor.key in MEMORY_LIMITS)
     sizes = [int(str(value)) for factor in own for value in factor.values]
     return min(sizes, default=limits.memory_byte)
 

@@ -226,6 +226,7 @@ class LimitsTable(StrictTable):
 
     memory: Memory | None = None
     memory_per_node: Memory | None = None
+    memory_per_host: Memory | None = None
     shm: Size | None = None
     cpu_quota: float | None = Field(default=None, ge=_LEAST_CPU_QUOTA, allow_inf_nan=False)
     time: Duration = _DEFAULT_TIME_S
@@ -238,11 +239,15 @@ class LimitsTable(StrictTable):
 
     @model_validator(mode="after")
     def _shm_fits(self, info: ValidationInfo) -> Self:
-        if self.memory is not None and self.memory_per_node is not None:
-            raise ValueError("memory is of all nodes together and memory_per_node of each: give one of them")
+        if sum(each is not None for each in (self.memory, self.memory_per_node, self.memory_per_host)) > 1:
+            raise ValueError(
+                "memory is of all nodes together, memory_per_node of each, and memory_per_host of those on a host: "
+                "give one of them"
+            )
         if self.shm is None:
             return self
-        memory_byte = self.memory_per_node or self.memory or default_memory_byte(_host(info))
+        stated_byte = self.memory_per_node or self.memory_per_host or self.memory
+        memory_byte = stated_byte or default_memory_byte(_host(info))
         if self.shm > memory_byte:
             raise ValueError(
                 f"shm of {format_byte(self.shm)} is more than the memory of {format_byte(memory_byte)}"
@@ -251,13 +256,14 @@ class LimitsTable(StrictTable):
 
     def limits(self, host: Host, nodes: int = 1) -> Limits:
         """The limits where the largest layout has as many ``nodes``."""
-        memory_byte = self.memory or default_memory_byte(host)
+        memory_byte = self.memory_per_host or self.memory or default_memory_byte(host)
         if self.memory_per_node is not None:
             memory_byte = nodes * self.memory_per_node
         shm_byte = self.shm or min(_DEFAULT_SHM_BYTE, (self.memory_per_node or memory_byte) // 2)
         return Limits(
             memory_byte=memory_byte,
             node_memory_byte=self.memory_per_node,
+            host_memory_byte=self.memory_per_host,
             shm_byte=shm_byte,
             cpu_quota=self.cpu_quota,
             time_s=self.time,
@@ -303,6 +309,8 @@ class CampaignTable(StrictTable):
     decision: DecisionTable = DecisionTable()
     layouts: list[LayoutText] | None = Field(default=None, min_length=1)
     oversubscribe: Oversubscribe = USUAL_OVERSUBSCRIPTION
+    fit: bool = False
+    """Whether what this host cannot do is made smaller or left out (``plan/fitting``)."""
     limits: LimitsTable = LimitsTable()
     exclude: ExcludeTable = ExcludeTable()
     turns: TurnsTable = TurnsTable()
@@ -356,6 +364,7 @@ class SharingTable(StrictTable):
     alone: LayoutText
     together: list[LayoutText] | None = Field(default=None, min_length=1)
     neighbour: Any = None
+    workloads: list[str] | None = Field(default=None, min_length=1)
 
 
 class OrderTable(StrictTable):

@@ -41,6 +41,12 @@ class Sharing:
     together: tuple[Layout, ...] = ()
     """Layouts of several such instances or groups."""
     neighbour: Company | None = None
+    workloads: tuple[str, ...] = ()
+    """Names of the measured workloads that it concerns; empty: all."""
+
+    def concerns(self, workload: str) -> bool:
+        """Whether this workload is measured in it."""
+        return not self.workloads or workload in self.workloads
 
     def __str__(self) -> str:
         companies = [*map(str, self.together), *([f"+{self.neighbour}"] if self.neighbour else [])]
@@ -167,5 +173,6 @@ def _scaled(limits: Limits, layout: Layout, linked: Sequence[Sharing]) -> Limits
     """Scale the limits: an instance has the same memory throughout an experiment."""
     if limits.node_memory_byte is not None:
         return limits.of(layout)
-    share_byte = min(sharing.instance_memory_byte(limits.memory_byte) for sharing in linked)
+    memory_byte = limits.of(layout).memory_byte
+    share_byte = min(sharing.instance_memory_byte(memory_byte) for sharing in linked)
     return replace(limits, memory_byte=layout.instances * share_byte)

@@ -5,15 +5,25 @@ import difflib
 import re
 import stat
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 from tare.errors import CampaignError
-from tare.plan.problems import printable
+from tare.plan.problems import nearest, printable
 from tare.plan.toml_lines import Path, key_lines
+from tare.records.scaled import Scaled, Short
 
 _PRESETS = FilePath(__file__).with_name("presets")
+_ALSO = {"b16-stage3": "b17"}
+"""The thesis's last stage was published again, with the same matrix."""
+EARLIER_NAMES = {
+    **dict.fromkeys(("b16-instances", "b17-sharing", "b17-groups", "b17-boards"), "b17"),
+    **dict.fromkeys(("r15-one-host", "r15-hosts", "r15-processors", "r15-shares"), "r15"),
+    "y15-one-host": "y15",
+    "l12-sizes": "l12",
+}
+"""For one release."""
 _LARGEST_BYTE = 256 * 1024
 _MOST_DOTS = 100
 _BETWEEN_KEYS = re.compile(r"[=\n\[\]{},]")
@@ -27,15 +37,38 @@ class CampaignSource:
     label: str
     data: dict[str, Any]
     lines: dict[Path, int]
+    remarks: tuple[Scaled, ...] = ()
+    """What a user of this name should know."""
 
 
 def preset_names() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in _PRESETS.glob("*.toml")))
+    return tuple(sorted({*(path.stem for path in _PRESETS.glob("*.toml")), *_ALSO}))
+
+
+def is_preset(name: str) -> bool:
+    """Whether it is the name of a preset, an earlier one included."""
+    return name in EARLIER_NAMES or name in preset_names()
 
 
 def preset_path(name: str) -> FilePath:
-    """Return the file of one of ``preset_names()``."""
-    return _PRESETS / f"{name}.toml"
+    """Return the file of a preset; several may have the same."""
+    today = EARLIER_NAMES.get(name, name)
+    return _PRESETS / f"{_ALSO.get(today, today)}.toml"
+
+
+def preset_source(name: str) -> CampaignSource:
+    """Read a preset; ``CampaignError`` for a name that is none."""
+    if not is_preset(name):
+        raise CampaignError(f"there is no preset {printable(name)!r}{nearest(name, preset_names())}")
+    today = EARLIER_NAMES.get(name, name)
+    source = read_source(preset_path(today), f"preset {today}")
+    remarks = () if name == today else (_renamed(name, today),)
+    return replace(source, data={**source.data, "name": today}, remarks=remarks)
+
+
+def _renamed(name: str, today: str) -> Scaled:
+    why = "the whole paper is one preset; the earlier name goes with the next release"
+    return Scaled(what="preset", asked=name, here=today, why=why, short_of=Short.OTHER)
 
 
 def read_source(path: FilePath, label: str | None = None) -> CampaignSource:

@@ -20,6 +20,7 @@ from tare.records.looks import Decision, Look, Stop
 from tare.records.measured import Outcome, Session, Skipped
 from tare.records.order import OrderVerdict
 from tare.records.profiled import ProfiledArm
+from tare.records.scaled import Scaled
 from tare.records.treated import Curve, Exclusions, HelperSummary, SharingSummary, Summary, WaitSummary
 from tare.records.variation import Steadiness, VarianceSplit
 from tare.statistics.estimate import Estimate
@@ -322,3 +323,5 @@ class Analysis:
     """For those whose profiles are still there, native included."""
     failures: tuple[FailureRate, ...] = ()
     """For all arms of a cell in which a run failed, native included."""
+    scaled: tuple[Scaled, ...] = ()
+    """What the host measured otherwise than the campaign asked, or not at all: ``fit = true``."""

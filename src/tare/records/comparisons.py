@@ -4,7 +4,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tare.records.measured import Direction
+from tare.records.measured import Coordinate, Direction
+from tare.records.planned import NATIVE
 from tare.records.treated import Cell
 from tare.statistics.estimate import Estimate
 
@@ -51,7 +52,13 @@ class Replication:
     overhead: float
     """The overhead by the paper's figures, as a fraction of time; it has no interval."""
     ours: Estimate
-    """Tare's typical overhead."""
+    """Tare's estimate of the same."""
+    against: str = NATIVE
+    """Whose figure ``native`` is: native's, or the same environment's alone, in this layout."""
+    instance: int | None = None
+    """Which of several instances; ``None``: all together."""
+    at: tuple[Coordinate, ...] = ()
+    """The place on a curve; empty for a single figure."""
 
 
 class Family(StrEnum):

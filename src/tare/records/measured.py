@@ -10,6 +10,7 @@ from tare.records.busy import HostLoad
 from tare.records.host_clocks import HostClock
 from tare.records.integrity import Seen
 from tare.records.planned import ScanChoice, Trial
+from tare.records.scaled import Scaled
 from tare.records.signals import HostSignals, Signal
 from tare.records.turns import TurnsTaken
 
@@ -334,3 +335,5 @@ class Session:
     """Options that native runs chose before the first trial."""
     carried: Mapping[str, Carried] = field(default_factory=dict)
     """Name of a host of the list that lacked the image → how it came there."""
+    scaled: tuple[Scaled, ...] = ()
+    """What this host measures otherwise than the campaign asks, or not at all."""

@@ -214,12 +214,16 @@ class Limits:
     bounds: Bounds = Bounds()
     node_memory_byte: int | None = None
     """Memory of each node, whatever their number; ``memory_byte`` is then the sum over a layout's nodes."""
+    host_memory_byte: int | None = None
+    """Memory of all nodes on a host, whatever their number; ``memory_byte`` is then the sum over a layout's hosts."""
 
     def of(self, layout: Layout) -> Self:
         """The limits of a trial in a layout."""
-        if self.node_memory_byte is None:
-            return self
-        return replace(self, memory_byte=self.node_memory_byte * layout.nodes)
+        if self.node_memory_byte is not None:
+            return replace(self, memory_byte=self.node_memory_byte * layout.nodes)
+        if self.host_memory_byte is not None:
+            return replace(self, memory_byte=self.host_memory_byte * layout.hosts)
+        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tare.drawing.artist import Artist
@@ -17,6 +17,8 @@ from tare.report.curves import POINTWISE, UNITS, curve_sentences, level, place_g
 from tare.report.emulation import emulated, restored
 from tare.report.hosts import uneven_paths_said
 from tare.report.integrity import integrity_said
+from tare.report.published import ShownView
+from tare.report.published_page import views_html
 from tare.report.reasons import reasons
 from tare.report.stacked import stackable
 from tare.report.stops import decisions_said, stops_said
@@ -24,12 +26,16 @@ from tare.report.topics import HOST_ORDER, PAGE_ORDER
 from tare.report.weaker import HEADING, weaker
 
 
-def write_report(analysis: Analysis, path: Path) -> None:
-    """Write the report to ``path``, replacing a file there only once it is whole.
+def write_report(analysis: Analysis, path: Path, views: Sequence[ShownView] = ()) -> None:
+    """Write the report to ``path``, replacing a file there only once it is whole; ``views``: of the paper's preset.
 
     Raises ``HostError`` when the folder is missing or the file cannot be written.
     """
-    text = render_report(analysis)
+    write_page(render_report(analysis, views=views), path)
+
+
+def write_page(text: str, path: Path) -> None:
+    """As ``write_report``, for a page that is made already."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
@@ -54,7 +60,9 @@ def _put(temporary: Path, path: Path) -> None:
         raise
 
 
-def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist) -> str:
+def render_report(
+    analysis: Analysis, artist_of: Callable[..., Artist] = Artist, views: Sequence[ShownView] = ()
+) -> str:
     """Give the HTML text; everything that came from a campaign, a host or a program is escaped in it.
 
     ``artist_of`` makes who draws the pictures.
@@ -73,6 +81,7 @@ def render_report(analysis: Analysis, artist_of: Callable[..., Artist] = Artist)
         evidence=provenance.evidence(analysis),
         headline=cells.headline(artist, analysis),
         sections=[
+            *views_html(views, artist),
             *(section for topic in PAGE_ORDER for section in topic.html(analysis, artist)),
             losses.html(analysis, left_out),
         ],

@@ -13,7 +13,9 @@ from tare.drawing.marks import CONTROL, MarkStyle
 from tare.drawing.svg import Picture, standalone
 from tare.foreign import one_line
 from tare.records import Analysis
+from tare.report import arrange
 from tare.report.document import render_report
+from tare.report.published import ShownView, figure_of
 
 FONTS = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 """They have the same widths, and every system and TeX distribution has one of them."""
@@ -85,6 +87,16 @@ def figures(analysis: Analysis) -> tuple[list[StandaloneFigure], str]:
     ordered = sorted(range(len(kept)), key=lambda place: page.index(_MARK.format(place)))
     drawn = [_figure(number, len(kept), *kept[place]) for number, place in enumerate(ordered, 1)]
     return drawn, _key(looks)
+
+
+def view_figure(analysis: Analysis, shown: ShownView) -> str | None:
+    """A paper's view as an SVG file of its own; ``None`` where there is nothing to draw."""
+    collector = _Collector(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
+    if figure_of(shown, collector) is None:
+        return None
+    chart, title, description = collector.kept[0]
+    headed = _headed(chart, f"{shown.paper}, {shown.view.name}, {shown.view.shows}")
+    return standalone(_resolved(headed), Picture(identity="figure", title=title, description=description))
 
 
 def _figure(number: int, count: int, chart: Specification, title: str, description: str) -> StandaloneFigure:

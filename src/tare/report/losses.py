@@ -8,7 +8,17 @@ from rich.text import Text
 
 from tare.drawing.words import counted
 from tare.foreign import one_line
-from tare.records import Analysis, Cell, Exclusions, Outcome, Overhead, Rule, Skipped, Status
+from tare.records import (
+    Analysis,
+    Cell,
+    Exclusions,
+    Outcome,
+    Overhead,
+    Rule,
+    Skipped,
+    Status,
+)
+from tare.records.scaled import Short
 from tare.report.arrange import place
 from tare.report.page import PageSection, section
 from tare.report.shape import ArmShape, JsonShape, TrialShape, key
@@ -134,7 +144,24 @@ class SkippedShape(JsonShape):
     blocks: int | None = key("how many blocks ran without it; `null`: it never ran")
 
 
+class ScaledShape(JsonShape):
+    """What the host measured otherwise than the campaign asked, or not at all, as it cannot."""
+
+    what: str = key("what it is about, in words")
+    asked: str = key("what was asked for; empty where `what` says it all")
+    here: str | None = key("what is measured instead; `null`: it is left out")
+    why: str = key("why")
+    short_of: Short = key("what the host has too little of")
+    workloads: list[str] = key("the workloads that it concerns; empty: all")
+    layouts: list[str] = key("the settings that it concerns, as they are measured here; empty: all")
+    sentence: str = key("the same as a sentence")
+
+
 class LossesJson(JsonShape):
+    scaled: list[ScaledShape] = key(
+        "each point in which the host measured otherwise than the campaign asked, or not at all; empty without "
+        "`fit = true`"
+    )
     lost: list[LostShape] = key(
         "failed and invalid trials",
         lambda analysis: [outcome for outcome in analysis.outcomes if outcome.status is not Status.OK],
@@ -151,6 +178,8 @@ def remarks(analysis: Analysis) -> Iterator[Text]:
         yield Text(f"Warning: {place(cell)}: {warning}", style="red")
     if repeated := repeated_said(analysis):
         yield Text(f"Warning: {repeated}", style="red")
+    for point in analysis.scaled:
+        yield Text(f"not as asked: {one_line(point.sentence)}")
     for skipped in analysis.skipped:
         reason = f"{one_line(skipped.environment)} {skip_said(skipped)}: {one_line(skipped.reason)}"
         yield Text(f"{reason}. To get it: {one_line(skipped.remedy)}")
@@ -174,6 +203,7 @@ def html(analysis: Analysis, left_out: str | None) -> PageSection:
     return section(
         "lost",
         "What did not run",
+        scaled=[point.sentence for point in analysis.scaled],
         skipped=analysis.skipped,
         losses=losses(analysis),
         skip_said=skip_said,

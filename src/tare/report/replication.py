@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A paper's own figures beside Tare's, with what is known against them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.drawing.table import add_name_column, name_cell, ruled_table
-from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed
+from tare.drawing.words import NO_VALUE, interval_percent, point_percent, prefixed, quantity
 from tare.foreign import one_line
-from tare.records import SCHEMA, ArmFigure, Cell, Integrity, Replication, Treatment
+from tare.records import NATIVE, SCHEMA, ArmFigure, Coordinate, Integrity, Replication, Treatment
 from tare.report import arrange
 from tare.report.integrity import JournalShape
 from tare.report.shape import (
@@ -23,7 +23,7 @@ from tare.report.shape import (
     key,
     printed,
 )
-from tare.units import signed
+from tare.units import format_byte, signed
 
 WHAT = {
     Treatment.B16: "the highest and the lowest run left out, mean and standard deviation of the rest",
@@ -62,15 +62,36 @@ def table(
     console.print(Text(f"As {treatment.value} did: {WHAT[treatment]}", style="bold"))
     console.print(Text(NOTE))
     console.print(Text(f"Warning: {AGAINST[treatment]}", style="yellow"))
-    groups: dict[tuple[Cell, str, str], list[Replication]] = {}
-    for each in replications:
-        if each.primary or show_all:
-            groups.setdefault((each.cell, each.metric, each.unit), []).append(each)
+    groups = grouped(each for each in replications if each.primary or show_all)
     if not groups:
         console.print(Text("\nno metric has enough complete blocks for it"))
-    for (cell, metric, _), rows in groups.items():
-        console.print(Text(f"\n{arrange.place(cell)}: {one_line(metric)}", style="bold"))
+    for title, rows in groups.items():
+        console.print(Text(f"\n{title}", style="bold"))
         console.print(_figures_table(rows))
+    if any(each.at for each in replications) and not show_all:
+        console.print(Text("\npoints of curves are hidden; --all shows them", style="dim"))
+
+
+def grouped(replications: Iterable[Replication]) -> dict[str, list[Replication]]:
+    """Title → the rows of one table, which share a cell, a metric and a place on a curve."""
+    groups: dict[str, list[Replication]] = {}
+    for each in replications:
+        groups.setdefault(_title(each), []).append(each)
+    return groups
+
+
+def _title(each: Replication) -> str:
+    words = [f"{arrange.place(each.cell)}: {one_line(each.metric)} ({one_line(each.unit)})"]
+    words += [f"against the same alone on {each.against}"] if each.against != NATIVE else []
+    words += ["each instance"] if each.instance is not None else []
+    words += [f"{place.name} {_coordinate(place)}" for place in each.at]
+    return ", ".join(words)
+
+
+def _coordinate(place: Coordinate) -> str:
+    if place.unit == "B":
+        return format_byte(int(place.value))
+    return quantity(place.value, place.unit or "").rstrip()
 
 
 class FigureShape(JsonShape):
@@ -85,6 +106,14 @@ class FigureShape(JsonShape):
     used: int = key("how many of them the figure rests on")
 
 
+class RunPlaceShape(JsonShape):
+    """A coordinate of a place on a curve."""
+
+    name: str = key("such as `size`")
+    value: Number = key("where it is")
+    unit: str | None = key("its unit; `null`: a count")
+
+
 class ReplicationShape(MetricShape):
     """One object per cell, metric and environment."""
 
@@ -95,6 +124,11 @@ class ReplicationShape(MetricShape):
     percent_of_native: Number = key("the environment's figure in percent of native's")
     overhead: Number = key("the overhead by the paper's figures, as a fraction, without an interval")
     typical: EstimateShape = key("Tare's estimate of the same overhead", "ours")
+    against: str = key(
+        '"native", or the layout in which the same environment is alone; `native` is then its figure'
+    )
+    instance: int | None = key("which of several instances; `null`: all together")
+    at: list[RunPlaceShape] = key("the place on a curve; empty for a single figure")
 
 
 class PrintedReplications(Versioned):
@@ -121,21 +155,34 @@ def json(replications: Sequence[Replication], treatment: Treatment, integrity: I
 
 
 def _figures_table(rows: Sequence[Replication]) -> Table:
+    titles, *figures = in_words(rows)
+    printed = ruled_table()
+    add_name_column(printed, titles[0], _NAME_WIDTH)
+    for title in titles[1:-1]:
+        printed.add_column(title, justify="right", no_wrap=True)
+    printed.add_column(titles[-1], justify="right", overflow="fold")
+    for name, *others in figures:
+        printed.add_row(name_cell(name, _NAME_WIDTH), *others)
+    return printed
+
+
+def in_words(rows: Sequence[Replication]) -> list[tuple[str, ...]]:
+    """The titles of a table, then its rows, each below what it is compared with."""
     treatment = rows[0].treatment
     scale, unit = prefixed(rows[0].native.value, rows[0].unit)
     best = treatment is Treatment.L12
-    printed = ruled_table()
-    add_name_column(printed, "arm", _NAME_WIDTH)
     spread = {Treatment.R15: "95 % interval", Treatment.B17: "sd, CV"}.get(treatment, "sd")
-    for title in (one_line(unit), spread, "runs", "of native" if best else "overhead"):
-        printed.add_column(title, justify="right", no_wrap=True)
-    printed.add_column("by Tare", justify="right")
-    printed.add_row("native", *_figures(rows[0].native, scale), "", "")
-    for each in rows:
+    titles = ("arm", one_line(unit), spread, "runs", "of native" if best else "overhead", "by Tare")
+    words: list[tuple[str, ...]] = [titles]
+    for place, each in enumerate(rows):
+        number = "" if each.instance is None else f" {each.instance}"
+        if place == 0 or each.native != rows[place - 1].native:
+            reference = f"{NATIVE}{number}" if each.against == NATIVE else f"{each.environment} alone"
+            words.append((reference, *_figures(each.native, scale), "", ""))
         theirs = f"{each.percent_of_native:.1f} %" if best else f"{signed(f'{100 * each.overhead:.1f}')} %"
         ours = f"{point_percent(each.ours)} ({interval_percent(each.ours)})"
-        printed.add_row(name_cell(each.environment, _NAME_WIDTH), *_figures(each.here, scale), theirs, ours)
-    return printed
+        words.append((f"{each.environment}{number}", *_figures(each.here, scale), theirs, ours))
+    return words
 
 
 def _figures(figure: ArmFigure, scale: float) -> tuple[str, str, str]:

@@ -5,19 +5,27 @@ In: a node's memory and processors. Out: the program's launch, and its line of J
 Petitet, Whaley, Dongarra and Cleary, HPL 2.3 (method, count of operations, test of the solution); docs/hpl.md.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tare.errors import InputError, WrongOutput
 from tare.host.facts import cpu_flags
-from tare.records import Direction, Sample
+from tare.records import Direction, OptionValue, Sample
 from tare.units import MEBIBYTE
 from tare.untrusted import from_json
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.hpcc import BlasOptions, blas_facts, blas_variables
 from tare.workloads.hpcc.checks import THRESHOLD
-from tare.workloads.hpcc.input import BYTE_PER_WORD, check_fits, problem_size, process_grid
+from tare.workloads.hpcc.input import (
+    BYTE_PER_WORD,
+    check_fits,
+    problem_size,
+    process_grid,
+    size_said,
+    smaller,
+)
 from tare.workloads.kind import Job, Options, Output, Scan, Shape, WorkloadKind, own
 
 MOST_FILLED = 0.9
@@ -94,6 +102,13 @@ class Hpl(WorkloadKind):
             ),
             problem={"problem_size": largest // _COMMON_MULTIPLE * _COMMON_MULTIPLE or largest},
         )
+
+    def size_said(self, options: Options, shape: Shape) -> str:
+        return size_said(_size(own(HplOptions, options), shape))
+
+    def smaller(self, options: Options) -> Mapping[str, OptionValue] | None:
+        chosen = own(HplOptions, options)
+        return smaller(chosen.problem_size, chosen.memory_fraction)
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(HplOptions, options)

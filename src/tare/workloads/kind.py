@@ -212,6 +212,14 @@ class WorkloadKind(Protocol):
         """Guess the run time roughly, for the plan; ``None`` when unknowable."""
         ...
 
+    def size_said(self, options: Options, shape: Shape) -> str | None:
+        """The size of the problem in words, where options and memory make one, such as ``N 20,544``."""
+        return None
+
+    def smaller(self, options: Options) -> Mapping[str, OptionValue] | None:
+        """The options to change for the next smaller problem; ``None``: there is none."""
+        return None
+
     def job(self, options: Options, shape: Shape) -> Job:
         """Compose the command of one instance; raises ``InputError`` if the shape cannot hold it."""
         ...

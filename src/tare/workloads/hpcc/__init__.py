@@ -13,11 +13,18 @@ from pydantic import Field
 
 from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
-from tare.records import Sample
+from tare.records import OptionValue, Sample
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.code_path import NATURAL, PINNED, Lacking, Variants, common_flags
 from tare.workloads.hpcc.checks import check_input_was_read, check_residuals, check_success
-from tare.workloads.hpcc.input import check_fits, input_text, problem_size, process_grid
+from tare.workloads.hpcc.input import (
+    check_fits,
+    input_text,
+    problem_size,
+    process_grid,
+    size_said,
+    smaller,
+)
 from tare.workloads.hpcc.metrics import METRICS, MISSING, run_facts
 from tare.workloads.hpcc.summary import last_run, number, parse_summary
 from tare.workloads.hpcc.times import times
@@ -84,6 +91,13 @@ class Hpcc(WorkloadKind):
         size = _size(own(HpccOptions, options), shape)
         flop = 2 / 3 * size**3
         return 0.5 + 6e-7 * size**2 / shape.processors + flop / (4e10 * shape.processors)
+
+    def size_said(self, options: Options, shape: Shape) -> str:
+        return size_said(_size(own(HpccOptions, options), shape))
+
+    def smaller(self, options: Options) -> Mapping[str, OptionValue] | None:
+        chosen = own(HpccOptions, options)
+        return smaller(chosen.problem_size, chosen.memory_fraction)
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(HpccOptions, options)

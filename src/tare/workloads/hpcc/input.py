@@ -28,6 +28,25 @@ def check_fits(size: int, memory_byte: int, program: str = "hpcc", buffers_byte:
         )
 
 
+_SMALLER, _ROUND = 0.9, 96
+_LEAST_FRACTION, _LEAST_SIZE = 0.001, 100
+"""Below, a problem says little."""
+
+
+def smaller(size: int | None, memory_fraction: float) -> dict[str, int | float] | None:
+    """The options of a problem with a tenth less rows, or half of the matrix; ``None`` if that would say little."""
+    if size is not None:
+        less = int(size * _SMALLER) // _ROUND * _ROUND
+        return {"problem_size": less} if less >= _LEAST_SIZE else None
+    fraction = round(memory_fraction / 2, 6)
+    return {"memory_fraction": fraction} if fraction >= _LEAST_FRACTION else None
+
+
+def size_said(size: int) -> str:
+    """Such as ``N 20,544``."""
+    return f"N {size:,}"
+
+
 def process_grid(ranks: int) -> tuple[int, int]:
     """Return P and Q, as near to square as P · Q = ranks allows, with P ≤ Q (HPL's tuning guide)."""
     rows = next(rows for rows in range(math.isqrt(ranks), 0, -1) if ranks % rows == 0)

@@ -5,11 +5,12 @@ In: an instance's processors and memory. Out: the kernel's launch, and its line 
 Bailey et al., "The NAS Parallel Benchmarks 2.0", NAS-95-020; NPB 3.4 for classes and counts; docs/npb.md.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from tare.errors import WrongOutput
 from tare.host.facts import cpu_flags
-from tare.records import Direction, Sample
+from tare.records import Direction, OptionValue, Sample
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.code_path import NATURAL, PINNED, Variants, common_flags
 from tare.workloads.kind import Job, Options, Output, Shape, WorkloadKind, own
@@ -19,6 +20,7 @@ from tare.workloads.npb.problems import (
     check_fits,
     check_ranks,
     expected_s,
+    smaller_class,
 )
 from tare.workloads.npb.result import Result, parse_result
 
@@ -52,6 +54,13 @@ class Npb(WorkloadKind):
         return expected_s(
             chosen.benchmark, chosen.problem_class, shape.processors, chosen.threads, chosen.messages
         )
+
+    def size_said(self, options: Options, shape: Shape) -> str:
+        return f"class {own(NpbOptions, options).problem_class}"
+
+    def smaller(self, options: Options) -> Mapping[str, OptionValue] | None:
+        less = smaller_class(own(NpbOptions, options).problem_class)
+        return {"problem_class": less} if less else None
 
     def job(self, options: Options, shape: Shape) -> Job:
         chosen = own(NpbOptions, options)

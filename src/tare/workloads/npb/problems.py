@@ -2,7 +2,7 @@
 """The benchmarks and what each requires of a layout: legal rank counts, memory, time (NAS-95-020, NPB 3.4)."""
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 from tare.errors import InputError
 from tare.units import format_byte
@@ -59,6 +59,13 @@ _REFERENCE_TIMES = {"is": 3.0, "mg": 2.4, "sp": 2.5, "bt": 1.8}
 _ELEMENT_BYTE = {"bt": 120, "cg": 10, "ep": 0, "ft": 32, "is": 4, "lu": 120, "mg": 18, "sp": 120}
 """Minimum bytes per element, over all ranks together."""
 _START_S = 1.0
+
+
+def smaller_class(problem_class: ProblemClass) -> ProblemClass | None:
+    """The class below; ``None`` below the smallest."""
+    classes = get_args(ProblemClass)
+    place = classes.index(problem_class)
+    return classes[place - 1] if place else None
 
 
 def active_ranks(benchmark: str, ranks: int) -> int:

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arms of a result against each other, as a paper's claim asks.
+
+An environment against native in one cell has the overhead of its verdict. All other pairs are compared in their
+common blocks: by their times themselves, or, one environment in two cells, by what it loses against native in each, as
+for factors.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tare.analyze.contrasts import against_natives, between_two, contrast_of
+from tare.analyze.looks import by_block, common_reach, reach_of
+from tare.analyze.view_evidence import MeasuredArm, PaperArm, ViewEvidence
+from tare.records import NATIVE, Cell, Estimate
+from tare.statistics.contrasts import estimate, widened
+from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import Reach, interval
+from tare.statistics.multiplicity import ERROR
+from tare.statistics.variance import variation
+
+NO_BLOCK = "no block has both"
+_TOO_BUSY = "the machine was too busy to tell"
+_FEWEST_VALUES = 2
+
+
+def between(first: MeasuredArm, second: MeasuredArm, error: float = ERROR) -> Estimate | None:
+    """How much more time the first takes, as a fraction; ``None`` where no block has both."""
+    if second.environment == NATIVE and _in_one_place(first, second):
+        return _against_native(first, error)
+    return _between(first, second, error)
+
+
+def withheld_of(first: MeasuredArm, second: MeasuredArm) -> str:
+    """Why a comparison does not count; empty where it does."""
+    busy = any(arm.verdict is not None and arm.verdict.withheld for arm in (first, second))
+    return _TOO_BUSY if busy else ""
+
+
+def _in_one_place(first: MeasuredArm, second: MeasuredArm) -> bool:
+    return (first.cell, first.place.metric, first.place.at) == (
+        second.cell,
+        second.place.metric,
+        second.place.at,
+    )
+
+
+def _against_native(arm: MeasuredArm, error: float) -> Estimate | None:
+    if arm.verdict is not None:
+        overhead = arm.verdict.overhead
+        if error == ERROR:
+            return overhead.typical
+        contrast = contrast_of(overhead.summary, set(by_block(overhead)))
+        return as_fraction(interval(contrast, reach_of(overhead), error))
+    blocks = sorted(arm.losses.keys() & arm.controls.keys())
+    if not blocks:
+        return None
+    contrast = against_natives(
+        tuple(arm.losses[block] for block in blocks), tuple(arm.controls[block] for block in blocks)
+    )
+    return as_fraction(estimate(widened(contrast), error))
+
+
+def _between(first: MeasuredArm, second: MeasuredArm, error: float) -> Estimate | None:
+    apart = first.environment == second.environment != NATIVE and first.cell != second.cell
+    ours, theirs = (first.losses, second.losses) if apart else (first.times, second.times)
+    blocks = sorted(ours.keys() & theirs.keys())
+    if not blocks:
+        return None
+    contrast = widened(between_two([ours[block] - theirs[block] for block in blocks]))
+    overheads = [arm.verdict.overhead for arm in (first, second) if arm.verdict is not None]
+    n = len(blocks)
+    reach = common_reach(overheads, n) if overheads else Reach.at_once(n)
+    return as_fraction(interval(contrast, reach, error))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPart:
+    """What a result has of one part of a claim."""
+
+    environment: str
+    """Ours; the paper's name where there is none."""
+    what: str
+    estimate: Estimate | None
+    """As a fraction; ``None``: not measured."""
+    why: str = ""
+    """Why there is no estimate, or none that counts."""
+    deviations: tuple[str, ...] = ()
+    """How it differs from the paper's own point."""
+    wider: Callable[[float], Estimate | None] | None = None
+    """The estimate with another chance of a miss; ``None``: there is no other."""
+
+
+def missing(arm: PaperArm, why: str) -> MeasuredPart:
+    """Nothing of an arm."""
+    return MeasuredPart(environment=arm.role, what=arm.said, estimate=None, why=why)
+
+
+def loss_of(evidence: ViewEvidence, arm: PaperArm, alone: str) -> Iterator[MeasuredPart]:
+    """What company costs in this place, against the layout ``alone``."""
+    own = [
+        loss
+        for loss in evidence.analysis.sharing
+        if loss.summary.environment in evidence.named(arm.role)
+        and loss.summary.metric == arm.place.metric
+        and loss.summary.cells.shared in evidence.cells(arm.place)
+        and _is_alone(evidence, loss.summary.cells.alone, alone)
+    ]
+    for loss in own:
+        cells, name = loss.summary.cells, loss.summary.environment
+        where = f"{cells.shared.workload}: {cells.shared.layout} over {cells.alone.layout}"
+        yield MeasuredPart(
+            environment=name,
+            what=f"{name}, {arm.place.metric} of {where}",
+            estimate=loss.typical,
+            why=_TOO_BUSY if loss.withheld else "",
+            deviations=evidence.deviations(arm.role, name, cells.shared),
+        )
+    if not own:
+        _, why = evidence.of(arm) if arm.role != NATIVE else ((), "")
+        yield missing(arm, why or f"no experiment of {alone} and {arm.place.layout} in this result")
+
+
+def _is_alone(evidence: ViewEvidence, cell: Cell, layout: str) -> bool:
+    trial = evidence.trials.get(cell)
+    return trial is not None and evidence.is_layout(layout, trial)
+
+
+def spread_of(evidence: ViewEvidence, arm: PaperArm) -> Iterator[MeasuredPart]:
+    """The coefficient of variation of an environment's runs, from block to block."""
+    arms, why = evidence.of(arm)
+    for own in arms:
+        values = tuple(own.times.values())
+        found = variation(values) if len(values) >= _FEWEST_VALUES else None
+        yield MeasuredPart(
+            environment=own.environment,
+            what=f"{own.said}, spread",
+            estimate=found,
+            why="" if found else "one block has no spread",
+            deviations=own.deviations,
+        )
+    if not arms:
+        yield missing(arm, why)
+
+
+def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iterator[MeasuredPart]:
+    """The run with this value late in a start over the same early in one."""
+    names = evidence.named(arm.role)
+    own = [
+        (verdict, contrast)
+        for verdict in evidence.analysis.orders
+        if verdict.summary.environment in names
+        and verdict.summary.metric == arm.place.metric
+        and verdict.summary.cell.layout == arm.place.layout
+        for contrast in verdict.contrasts
+        if contrast.value == value
+    ]
+    for verdict, contrast in own:
+        name = verdict.summary.environment
+        where = f"{verdict.summary.option} = {contrast.value:g}"
+        yield MeasuredPart(
+            environment=name,
+            what=f"{name}, {arm.place.metric} at {where}, late over early",
+            estimate=contrast.late_over_early,
+            deviations=evidence.own_deviations(arm.role, name),
+        )
+    if not own:
+        why = "" if names else f"no {arm.role} in this result"
+        yield missing(arm, why or f"no order experiment with the value {value:g} in this result")
+
+
+def timer_of(evidence: ViewEvidence, arm: PaperArm) -> Iterator[MeasuredPart]:
+    """CPU time over wall time of an environment's nodes, against native's."""
+    cells, names = evidence.cells(arm.place), evidence.named(arm.role)
+    own = [
+        each
+        for each in evidence.analysis.timers
+        if each.summary.environment in names and each.summary.cell in cells
+    ]
+    for each in own:
+        name, cell = each.summary.environment, each.summary.cell
+        yield MeasuredPart(
+            environment=name,
+            what=f"{name}, CPU time over wall time of {cell.workload} on {cell.layout}",
+            estimate=each.difference,
+            deviations=evidence.deviations(arm.role, name, cell),
+        )
+    if not own:
+        _, why = evidence.of(arm)
+        yield missing(arm, why or "no CPU time is known for it")

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fate of each claim of a paper: by its agreement, and, where nothing could be measured, by what the host lacks."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tare.analyze.published import agreement, places_of
+from tare.analyze.roles import ROLES
+from tare.analyze.view_evidence import ViewEvidence
+from tare.records import Analysis, Skipped
+from tare.records.published import (
+    Agreement,
+    AgreementWord,
+    Paper,
+    Part,
+    PublishedClaim,
+)
+from tare.records.reproduced import ClaimFate, ListedClaim
+from tare.records.scaled import Scaled, Short
+
+_FATES: Mapping[AgreementWord, ClaimFate] = {
+    AgreementWord.REPRODUCED: ClaimFate.REPRODUCED,
+    AgreementWord.CONTRADICTED: ClaimFate.CONTRADICTED,
+    AgreementWord.UNDECIDED: ClaimFate.UNDECIDED,
+}
+_NEEDS: Mapping[Short, str] = {
+    Short.HOSTS: "more hosts, by --hosts",
+    Short.PROCESSORS: "a host with as many processors as the paper's",
+    Short.MEMORY: "a host with more memory",
+    Short.TIME: "a longer --budget, in a new result",
+}
+
+
+def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
+    """Every claim of the paper, in the order of its pages."""
+    evidence = ViewEvidence(analysis)
+    ended = len(analysis.outcomes) >= analysis.planned_trials and not analysis.cut_by_budget
+    return tuple(
+        _listed(
+            ListedClaim(view=view, agreement=agreed, fate=ClaimFate.NOT_YET, why=agreed.reason),
+            analysis,
+            ended,
+        )
+        for view in paper.views
+        for agreed in (agreement(claim, evidence) for claim in view.claims)
+    )
+
+
+def unmeasured(paper: Paper, why: str, *, possible: bool) -> tuple[ListedClaim, ...]:
+    """Every claim of a paper of which nothing is there, as nothing was run, or as this host can run none of it."""
+    return tuple(
+        ListedClaim(
+            view=view,
+            agreement=Agreement(claim=claim, word=AgreementWord.NOT_MEASURED, reason=why, parts=()),
+            fate=ClaimFate.NOT_YET if possible else ClaimFate.IMPOSSIBLE,
+            why=why,
+        )
+        for view in paper.views
+        for claim in view.claims
+    )
+
+
+def _listed(claim: ListedClaim, analysis: Analysis, ended: bool) -> ListedClaim:
+    """The claim with its fate: what is lacking counts before what only was not run."""
+    word = claim.agreement.word
+    needs = tuple(dict.fromkeys(_needs(claim.agreement, analysis)))
+    fate = _FATES.get(word)
+    if fate is None:
+        fate = ClaimFate.IMPOSSIBLE if needs or ended else ClaimFate.NOT_YET
+    return ListedClaim(
+        view=claim.view,
+        agreement=claim.agreement,
+        fate=fate,
+        why="" if fate in {ClaimFate.REPRODUCED, ClaimFate.CONTRADICTED} else _why(claim.agreement, analysis),
+        needs=needs if fate is ClaimFate.IMPOSSIBLE else (),
+    )
+
+
+def _why(agreed: Agreement, analysis: Analysis) -> str:
+    """The reasons of all parts, each once and in few words."""
+    briefs = {point.sentence: point.brief for point in analysis.scaled}
+    reasons = [text for part in agreed.parts for text in (part.deviations or (part.reason,)) if text]
+    reasons += [point.brief for point in _left_out(agreed, analysis)]
+    return "; ".join(dict.fromkeys(briefs.get(text, text) for text in reasons)) or agreed.reason
+
+
+def _needs(agreed: Agreement, analysis: Analysis) -> Iterator[str]:
+    """What each part that was not measured lacks."""
+    for part in agreed.parts:
+        if part.word is AgreementWord.NOT_MEASURED:
+            yield from _of_part(part, agreed.claim, analysis)
+    yield from map(need_of, _left_out(agreed, analysis))
+
+
+def _left_out(agreed: Agreement, analysis: Analysis) -> Iterator[Scaled]:
+    """The points that left out a layout of a claim that was not measured: its environments may lack more than that."""
+    if agreed.word is AgreementWord.NOT_MEASURED:
+        layouts = {place.layout for place in places_of(agreed.claim)}
+        yield from (
+            point for point in analysis.scaled if point.here is None and layouts & set(point.what.split(", "))
+        )
+
+
+def _of_part(part: Part, claim: PublishedClaim, analysis: Analysis) -> Iterator[str]:
+    said = {*part.deviations, part.reason}
+    for point in analysis.scaled:
+        if point.sentence in said:
+            yield need_of(point)
+    if any("TCG" in deviation for deviation in part.deviations):
+        yield "a host whose KVM works"
+    if part.ours is None:
+        wanted = (part.environment, claim.against, *claim.among)
+        yield from (skip.remedy for skip in analysis.skipped if _is_one_of(skip, wanted, part))
+
+
+def _is_one_of(skip: Skipped, roles: Iterable[str], part: Part) -> bool:
+    """Whether it is why this part is missing: an environment of the claim, and its reason."""
+    if skip.reason not in part.reason:
+        return False
+    technologies = {name for role in roles if role in ROLES for name in ROLES[role].technologies}
+    return skip.environment in roles or any(skip.environment.startswith(name) for name in technologies)
+
+
+def need_of(point: Scaled) -> str:
+    """What a host would need to measure it as it was asked."""
+    return _NEEDS.get(point.short_of) or point.why.rpartition(": ")[2]

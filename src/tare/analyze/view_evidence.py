@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a result has of an environment and a place that a paper names."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from tare.analyze.looks import by_block
+from tare.analyze.papers import all_replications
+from tare.analyze.roles import ROLES, deviations_of, emulated_environments, in_role
+from tare.records import (
+    NATIVE,
+    Analysis,
+    Cell,
+    CurveEstimate,
+    Direction,
+    Environment,
+    OptionValue,
+    Overhead,
+    Replication,
+    Treatment,
+    Trial,
+    Verdict,
+)
+from tare.records.published import ClaimPlace
+from tare.records.scaled import Scaled, Short
+from tare.treat.pairing import cell_of
+
+_UNSET = "unset"
+"""As an option's value: the campaign must not give it."""
+Logs = Mapping[int, float]
+"""Block → ln(time per work)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperArm:
+    """An environment of a paper in a place."""
+
+    role: str
+    place: ClaimPlace
+
+    @property
+    def said(self) -> str:
+        return f"{self.role}, {self.place.metric} of {' or '.join(self.place.kinds)} on {self.place.layout}"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredArm:
+    """An environment of a result in a cell that has the metric."""
+
+    role: str
+    place: ClaimPlace
+    environment: str
+    cell: Cell
+    verdict: Verdict | None
+    """``None``: native, or the metric is a curve."""
+    curve: CurveEstimate | None
+    """``None``: the metric is a single figure."""
+    times: Logs
+    losses: Logs
+    """The same against native; empty for native."""
+    controls: Logs
+    """Native against native."""
+    deviations: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        return f"{self.environment}, {self.place.metric} of {self.cell.workload} on {self.cell.layout}"
+
+    def said_beside(self, other: "MeasuredArm") -> str:
+        """In as many words as it needs beside another arm."""
+        words = [self.environment] if self.environment != other.environment else []
+        words += [self.place.metric] if self.place.metric != other.place.metric else []
+        if self.cell.workload != other.cell.workload:
+            words += [f"{self.cell.workload} on {self.cell.layout}"]
+        elif self.cell != other.cell:
+            words += [self.cell.layout]
+        return ", ".join(words)
+
+
+class ViewEvidence:
+    """An analysis, ready to be asked for arms."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self._replications: dict[Treatment, tuple[Replication, ...]] = {}
+        self.trials: dict[Cell, Trial] = {}
+        self.environments: dict[str, Environment] = {}
+        for outcome in analysis.outcomes:
+            trial = outcome.trial
+            self.environments.setdefault(trial.environment.name, trial.environment)
+            if trial.neighbour is None and trial.series is None:
+                self.trials.setdefault(cell_of(outcome), trial)
+        self._emulated = emulated_environments(analysis.outcomes)
+        self._scaled = tuple(filter(_is_smaller, analysis.scaled))
+        self._left_out = tuple(each for each in analysis.scaled if each.here is None)
+        self._verdicts: dict[tuple[Cell, str], dict[str, Verdict]] = {}
+        for verdict in analysis.verdicts:
+            summary = verdict.overhead.summary
+            own = self._verdicts.setdefault((summary.cell, summary.metric), {})
+            own[summary.environment] = verdict
+        self._curves = {
+            (each.curve.cell, each.curve.metric, each.curve.environment): each for each in analysis.curves
+        }
+
+    def replications(self, treatment: Treatment) -> tuple[Replication, ...]:
+        """All runs as a paper treated its own, computed once."""
+        if treatment not in self._replications:
+            self._replications[treatment] = all_replications(self.analysis, treatment)
+        return self._replications[treatment]
+
+    def named(self, role: str) -> tuple[str, ...]:
+        """The environments that stand for a role."""
+        return tuple(name for name, each in self.environments.items() if in_role(role, each))
+
+    def cells(self, place: ClaimPlace) -> tuple[Cell, ...]:
+        """The cells that are such a place, as the paper has it or as this host could."""
+        return tuple(cell for cell, trial in self.trials.items() if self._is_place(place, trial))
+
+    def of(self, arm: PaperArm) -> tuple[tuple[MeasuredArm, ...], str]:
+        """What stands for it; without any, why."""
+        names, cells = self.named(arm.role), self.cells(arm.place)
+        if not names:
+            return (), self._why_no_environment(arm.role)
+        if not cells:
+            return (), self._why_no_cell(arm.place)
+        own = tuple(
+            found for cell in cells for name in names if (found := self._own_arm(arm, cell, name)) is not None
+        )
+        return own, "" if own else f"{arm.place.metric} has no complete block of {arm.role}"
+
+    def deviations(self, role: str, environment: str, cell: Cell) -> tuple[str, ...]:
+        """How this cell differs from the paper's own point."""
+        trial = self.trials[cell]
+        points = (point.sentence for point in self._scaled if _concerns(point, trial))
+        return (*self.own_deviations(role, environment), *points)
+
+    def own_deviations(self, role: str, environment: str) -> tuple[str, ...]:
+        """How an environment differs from the paper's, wherever it runs."""
+        named = self.environments.get(environment)
+        return deviations_of(role, named, self._emulated) if named else ()
+
+    def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
+        deviations = self.deviations(arm.role, name, cell)
+        place = arm.place
+        if place.at is not None:
+            return self._curve_arm(arm, cell, name, deviations)
+        verdicts = self._verdicts.get((cell, place.metric), {})
+        if name == NATIVE:
+            times = {
+                key: value
+                for each in verdicts.values()
+                for key, value in _native_times(each.overhead).items()
+            }
+            if not times:
+                return None
+            return MeasuredArm(arm.role, place, name, cell, None, None, times, {}, {}, deviations)
+        if name not in verdicts:
+            return None
+        overhead = verdicts[name].overhead
+        losses, native = by_block(overhead), _native_times(overhead)
+        times = {block: native[block] + loss for block, loss in losses.items()}
+        return MeasuredArm(arm.role, place, name, cell, verdicts[name], None, times, losses, {}, deviations)
+
+    def _curve_arm(
+        self, arm: PaperArm, cell: Cell, name: str, deviations: tuple[str, ...]
+    ) -> MeasuredArm | None:
+        curve = self._curves.get((cell, arm.place.metric, name))
+        if curve is None:
+            return None
+        sign = 1 if curve.curve.direction is Direction.LESS else -1
+        points = [point for point in curve.curve.points if _lies_in(curve, point.at, arm.place.at or {})]
+        if not points:
+            return None
+        rows = [
+            [
+                {
+                    block: sign * math.log(value)
+                    for block, value in zip(point.blocks, point.values, strict=True)
+                }
+                for point in points
+            ],
+            [dict(zip(point.blocks, point.log_ratios, strict=False)) for point in points],
+            [dict(zip(point.blocks, point.control_log_ratios, strict=False)) for point in points],
+        ]
+        times, losses, controls = map(_averaged, rows)
+        return MeasuredArm(arm.role, arm.place, name, cell, None, curve, times, losses, controls, deviations)
+
+    def _is_place(self, place: ClaimPlace, trial: Trial) -> bool:
+        return (
+            trial.workload.kind in place.kinds
+            and self.is_layout(place.layout, trial)
+            and all(_has(trial.workload.options, key, value) for key, value in place.options.items())
+        )
+
+    def is_layout(self, layout: str, trial: Trial) -> bool:
+        """Whether it is this layout, on as many hosts or on fewer for want of hosts."""
+        own = str(trial.layout)
+        return own == layout or any(
+            layout in point.what.split(", ") and own in point.layouts
+            for point in self._scaled
+            if point.short_of is Short.HOSTS
+        )
+
+    def _why_no_environment(self, role: str) -> str:
+        words = {role, *ROLES[role].technologies}
+        skipped = next((each for each in self.analysis.skipped if words & {each.environment}), None)
+        if skipped is None:
+            skipped = next(
+                (
+                    each
+                    for each in self.analysis.skipped
+                    if each.environment.startswith(tuple(ROLES[role].technologies))
+                ),
+                None,
+            )
+        return f"no {role} in this result" if skipped is None else f"{role}: {skipped.reason}"
+
+    def _why_no_cell(self, place: ClaimPlace) -> str:
+        left = next((each for each in self._left_out if place.layout in each.layouts), None)
+        if left is not None:
+            return left.sentence
+        options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != _UNSET)
+        return f"no {' or '.join(place.kinds)}{options} on {place.layout} in this result"
+
+
+def _native_times(overhead: Overhead) -> dict[int, float]:
+    summary = overhead.summary
+    sign = 1 if summary.direction is Direction.LESS else -1
+    return {block.block: sign * fmean(map(math.log, block.native)) for block in summary.blocks}
+
+
+def _averaged(points: Sequence[Logs]) -> Logs:
+    """Per block that all points have, their mean."""
+    common = set.intersection(*(set(point) for point in points)) if points else set()
+    return {block: fmean(point[block] for point in points) for block in sorted(common)}
+
+
+def _lies_in(
+    curve: CurveEstimate, at: Sequence[float], bounds: Mapping[str, tuple[float | None, float | None]]
+) -> bool:
+    for dimension, value in zip(curve.curve.dimensions, at, strict=True):
+        least, most = bounds.get(dimension.name, (None, None))
+        if (least is not None and value < least) or (most is not None and value > most):
+            return False
+    return True
+
+
+def _has(options: Mapping[str, OptionValue], key: str, wanted: OptionValue) -> bool:
+    if wanted == _UNSET:
+        return options.get(key) is None
+    value = options.get(key)
+    if isinstance(value, str) and isinstance(wanted, str):
+        return value.casefold() == wanted.casefold()
+    return value == wanted
+
+
+def _is_smaller(point: Scaled) -> bool:
+    """Whether something is measured otherwise: not left out, and no list that merely lost some of its members."""
+    if point.here is None or point.short_of is Short.OTHER:
+        return False
+    return not set(point.here.split(", ")) < set(point.asked.split(", "))
+
+
+def _concerns(point: Scaled, trial: Trial) -> bool:
+    layouts = {str(trial.layout), trial.setting}
+    return (not point.workloads or trial.workload.name in point.workloads) and (
+        not point.layouts or bool(layouts & set(point.layouts))
+    )

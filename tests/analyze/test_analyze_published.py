@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.view_example import Planted, analysis_of, nothing
+
+from tare.analyze.published import (
+    agreement,
+    agreements,
+    in_quantity,
+    joined,
+    judged,
+    ticks,
+    treated,
+    without_sign,
+)
+from tare.analyze.view_evidence import ViewEvidence
+from tare.papers import papers, view
+from tare.records import (
+    Analysis,
+    Cell,
+    Estimate,
+    Layout,
+    OrderContrast,
+    OrderSummary,
+    OrderVerdict,
+    OrderWord,
+    Skipped,
+    TimerAgreement,
+    TimerSummary,
+    Treatment,
+)
+from tare.records.published import Agreement, AgreementWord, ClaimPlace, Quantity
+from tare.records.scaled import Scaled, Short
+
+CONTRADICTED, REPRODUCED, UNDECIDED, NOT_MEASURED = (
+    AgreementWord.CONTRADICTED,
+    AgreementWord.REPRODUCED,
+    AgreementWord.UNDECIDED,
+    AgreementWord.NOT_MEASURED,
+)
+ENDS = st.floats(-0.9, 5.0)
+BOUNDS = st.none() | ENDS
+
+
+def interval(low: float, high: float) -> Estimate:
+    return Estimate(point=(low + high) / 2, low=low, high=high, level=0.95, n=10)
+
+
+def agreed(
+    name: str, claim: int, loss: float = 0.0, *, of: str = "", noise: float = 0.004, blocks: int = 12
+) -> Agreement:
+    """One claim of a view, where ``of``, or each but native, loses so much time."""
+    chosen = view(name)
+
+    def planted(role: str, place: ClaimPlace) -> float:
+        del place
+        return math.log1p(loss) if role != "native" and of in {"", role} else 0.0
+
+    analysis = analysis_of(chosen, planted, noise=noise, blocks=blocks)
+    return agreements(chosen, analysis)[claim]
+
+
+@given(st.tuples(ENDS, ENDS), st.tuples(ENDS, ENDS))
+def test_an_interval_is_inside_outside_or_across(
+    ours: tuple[float, float], bounds: tuple[float, float]
+) -> None:
+    (low, high), (least, most) = sorted(ours), sorted(bounds)
+    word = judged(interval(low, high), least, most)
+    assert (word is REPRODUCED) == (least < low and high < most)
+    assert (word is CONTRADICTED) == (high < least or low > most)
+
+
+@given(st.tuples(ENDS, ENDS, ENDS), ENDS, st.booleans())
+def test_an_interval_that_contains_a_bound_is_undecided(
+    ends: tuple[float, float, float], far: float, is_least: bool
+) -> None:
+    low, bound, high = sorted(ends)
+    least, most = (bound, max(far, bound)) if is_least else (min(far, bound), bound)
+    assert judged(interval(low, high), least, most) is UNDECIDED
+
+
+@given(BOUNDS, BOUNDS)
+def test_without_an_interval_nothing_is_decided(least: float | None, most: float | None) -> None:
+    bare = Estimate(point=0.3, low=None, high=None, level=0.95, n=3)
+    assert judged(bare, least, most) is UNDECIDED
+
+
+@given(st.tuples(ENDS, ENDS), st.floats(0.0, 4.0))
+def test_a_narrower_interval_never_turns_a_word_into_its_opposite(
+    ours: tuple[float, float], bound: float
+) -> None:
+    low, high = sorted(ours)
+    middle = (low + high) / 2
+    wide, narrow = (
+        judged(interval(middle - part, middle + part), None, bound)
+        for part in ((high - low) / 2, (high - low) / 8)
+    )
+    assert wide in {UNDECIDED, narrow}
+
+
+@given(st.tuples(ENDS, ENDS))
+def test_more_time_is_a_lower_rate_and_back_again(ours: tuple[float, float]) -> None:
+    low, high = sorted(ours)
+    rate = in_quantity(interval(low, high), Quantity.RATE)
+    assert rate.low is not None
+    assert rate.high is not None
+    assert rate.low <= rate.point <= rate.high
+    again = in_quantity(rate, Quantity.RATE)
+    assert again.low == pytest.approx(low, abs=1e-9)
+    assert again.high == pytest.approx(high, abs=1e-9)
+    assert in_quantity(interval(low, high), Quantity.TIME) == interval(low, high)
+
+
+@given(st.tuples(ENDS, ENDS))
+def test_without_its_sign_an_interval_holds_the_same_sizes(ours: tuple[float, float]) -> None:
+    low, high = sorted(ours)
+    bare = without_sign(interval(low, high))
+    assert bare.low == (0 if low <= 0 <= high else min(abs(low), abs(high)))
+    assert bare.high == max(abs(low), abs(high))
+
+
+@given(st.lists(st.sampled_from(list(AgreementWord)), min_size=1))
+def test_a_claim_of_several_parts_holds_if_all_do_and_falls_with_one(words: list[AgreementWord]) -> None:
+    word = joined(words)
+    assert (word is CONTRADICTED) == (CONTRADICTED in words)
+    assert (word is REPRODUCED) == (set(words) == {REPRODUCED})
+    assert (word is NOT_MEASURED) == (set(words) == {NOT_MEASURED})
+
+
+def test_a_claim_of_no_parts_is_not_measured() -> None:
+    assert joined([]) is NOT_MEASURED
+
+
+@pytest.mark.parametrize("loss", [0.01, 0.02])
+def test_a_loss_as_claimed_is_reproduced(loss: float) -> None:
+    near = agreed("b16:fig9", 0, loss, of="kvm-pv")
+    assert (near.word, near.reason) == (REPRODUCED, "")
+    (part,) = near.parts
+    assert part.ours is not None
+    assert part.ours.point == pytest.approx(1 / (1 + loss) - 1, abs=0.004)
+
+
+def test_a_loss_beyond_the_claim_contradicts_it() -> None:
+    assert agreed("b16:fig9", 0, 0.2, of="kvm-pv").word is CONTRADICTED
+
+
+def test_a_printed_number_is_met_from_half_to_twice() -> None:
+    words = [agreed("b16:fig10a", 0, loss, of="kvm-pv").word for loss in (0.0, 0.04, 0.3)]
+    assert words == [CONTRADICTED, REPRODUCED, CONTRADICTED]
+
+
+def test_noise_leaves_it_undecided_and_says_why() -> None:
+    noisy = agreed("b16:fig9", 0, 0.05, of="kvm-pv", noise=0.05)
+    assert noisy.word is UNDECIDED
+    assert "across the bound" in noisy.reason
+
+
+def test_too_few_blocks_leave_it_undecided() -> None:
+    few = agreed("b16:fig9", 0, 0.2, of="kvm-pv", blocks=3)
+    assert (few.word, few.reason) == (UNDECIDED, "too few blocks for an interval")
+
+
+def test_one_environment_against_another_is_compared_within_blocks() -> None:
+    against = agreed("b16:fig9", 1, 0.14, of="virtualbox-pv")
+    assert against.word is REPRODUCED
+    assert "against virtualbox-pv" in against.parts[0].what
+
+
+def test_native_in_two_metrics_is_compared_with_itself() -> None:
+    chosen = view("b16:fig11b")
+
+    def planted(role: str, place: ClaimPlace) -> float:
+        del role
+        return math.log(1 / 0.68) if "star" in place.metric else 0.0
+
+    word = agreements(chosen, analysis_of(chosen, planted))[3]
+    assert word.word is REPRODUCED
+    assert word.parts[0].environment == "native"
+
+
+def test_one_environment_in_two_layouts_is_compared_by_its_losses() -> None:
+    chosen = view("b16:fig17")
+
+    def planted(role: str, place: ClaimPlace) -> float:
+        return 0.05 * Layout.parse(place.layout).nodes if role == "kvm" else 0.001
+
+    assert [each.word for each in agreements(chosen, analysis_of(chosen, planted))] == [REPRODUCED] * 3
+
+
+def test_two_workloads_with_the_metric_are_not_mixed() -> None:
+    chosen = view("b16:fig17")
+    claim = chosen.claims[1]
+    both = [replace(place, kinds=(kind,)) for kind in ("hpl", "hpcc") for place in claim.places]
+    assert claim.against_place is not None
+    there = replace(claim.against_place, kinds=("hpl",))
+    own = replace(claim, places=(both[0],), against_place=there)
+    other = replace(claim, places=(both[1],), against_place=replace(there, kinds=("hpcc",)))
+    measured = analysis_of(replace(chosen, claims=(own, other)))
+    (agreed,) = agreements(replace(chosen, claims=(claim,)), measured)
+    assert sorted(part.what for part in agreed.parts) == [
+        "kvm, hpl_flop_per_s of hpcc on 2c2p1i against 1c4p1i",
+        "kvm, hpl_flop_per_s of hpl on 2c2p1i against 1c4p1i",
+    ]
+
+
+def test_a_loss_with_company_is_judged_by_the_experiment() -> None:
+    chosen = view("b17:fig6")
+
+    def planted(role: str, place: ClaimPlace) -> float:
+        del role
+        return 0.1 if place.layout == "1c4p4i" else 0.0
+
+    assert [each.word for each in agreements(chosen, analysis_of(chosen, planted))] == [REPRODUCED] * 3
+
+
+def test_spread_is_judged_by_its_own_interval() -> None:
+    quiet, wild = (agreed("b17:fig3", 1, noise=noise, blocks=30) for noise in (0.01, 0.2))
+    assert (quiet.word, wild.word) == (REPRODUCED, CONTRADICTED)
+
+
+def test_what_was_not_measured_is_said() -> None:
+    chosen = view("b16:fig9")
+    near, against = agreements(chosen, analysis_of(chosen, roles=["kvm-pv"]))
+    assert near.word is REPRODUCED
+    assert (against.word, against.reason) == (NOT_MEASURED, "no virtualbox-pv in this result")
+    other = agreements(view("b16:fig16"), analysis_of(chosen))
+    assert {each.word for each in other} == {NOT_MEASURED}
+
+
+def test_a_skipped_environment_has_its_reason() -> None:
+    chosen = view("b16:fig9")
+    skipped = Skipped(environment="virtualbox-pv", reason="VirtualBox is not installed", remedy="install it")
+    analysis = replace(analysis_of(chosen, roles=["kvm-pv"]), skipped=(skipped,))
+    assert agreements(chosen, analysis)[1].reason == "virtualbox-pv: VirtualBox is not installed"
+
+
+def test_a_part_of_what_a_claim_speaks_of_decides_nothing() -> None:
+    chosen = view("b17:fig3")
+    (alike, _) = agreements(chosen, analysis_of(chosen, roles=["lxc"]))
+    assert alike.word is UNDECIDED
+    assert "no docker" in alike.reason
+
+
+def test_an_emulated_guest_never_counts_for_kvm() -> None:
+    chosen = view("b16:fig9")
+    analysis = analysis_of(chosen, roles=["kvm-pv"], facts={"accelerator": "software emulation (TCG)"})
+    near, _ = agreements(chosen, analysis)
+    assert (near.word, near.here) == (NOT_MEASURED, REPRODUCED)
+    assert "TCG" in near.reason
+
+
+def losing(name: str, loss: float) -> Planted:
+    def planted(role: str, place: ClaimPlace) -> float:
+        del place
+        return loss if role == name else 0.0
+
+    return planted
+
+
+def scaled(analysis: Analysis, **changes: object) -> Analysis:
+    point = Scaled(
+        what="hpcc in 1c2p1i",
+        asked="20,544",
+        here="N 4,992",
+        why="memory",
+        short_of=Short.MEMORY,
+        layouts=("1c2p1i",),
+    )
+    return replace(analysis, scaled=(replace(point, **changes),))  # type: ignore[arg-type]
+
+
+def test_a_smaller_point_never_counts_either_way_and_says_what_it_would() -> None:
+    chosen = view("b16:fig9")
+    for loss, here in ((0.0, REPRODUCED), (0.2, CONTRADICTED)):
+        near = agreements(chosen, scaled(analysis_of(chosen, losing("kvm-pv", loss))))[0]
+        assert (near.word, near.here) == (NOT_MEASURED, here)
+        assert near.reason == "hpcc in 1c2p1i: N 4,992 instead of 20,544: memory"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"layouts": ("1c4p1i",)},
+        {"workloads": ("other",)},
+        {"what": "levels of hosts", "asked": "1, 2, 4, 8", "here": "1, 2", "layouts": ()},
+        {"short_of": Short.OTHER},
+    ],
+)
+def test_points_that_concern_others_do_not_hinder(changes: dict[str, object]) -> None:
+    chosen = view("b16:fig9")
+    assert agreements(chosen, scaled(analysis_of(chosen), **changes))[0].word is REPRODUCED
+
+
+def test_a_layout_on_fewer_hosts_is_found_and_does_not_count() -> None:
+    chosen = view("b16:fig24")
+    analysis = analysis_of(chosen)
+    moved = tuple(
+        replace(each, trial=replace(each.trial, layout=Layout.parse("2c4p1i"))) for each in analysis.outcomes
+    )
+    cells = {each.overhead.summary.cell for each in analysis.verdicts}
+    assert len(cells) == 1
+    verdicts = tuple(
+        replace(
+            each,
+            overhead=replace(
+                each.overhead,
+                summary=replace(
+                    each.overhead.summary, cell=replace(each.overhead.summary.cell, layout="2c4p1i")
+                ),
+            ),
+        )
+        for each in analysis.verdicts
+    )
+    point = Scaled(
+        what="2c4p1i on 2",
+        asked="2 hosts",
+        here="on 1 host",
+        why="this host alone",
+        short_of=Short.HOSTS,
+        layouts=("2c4p1i",),
+    )
+    (near,) = agreements(chosen, replace(analysis, outcomes=moved, verdicts=verdicts, scaled=(point,)))
+    assert (near.word, near.here) == (NOT_MEASURED, REPRODUCED)
+
+
+def test_one_of_many_comparisons_beyond_its_bound_may_be_chance() -> None:
+    chosen = view("y15:fig3")
+    words = []
+    for seed in range(8):
+        noise = 0.004 + 0.0001 * seed
+        words.append(agreements(chosen, analysis_of(chosen, noise=noise, blocks=8))[0].word)
+    assert words.count(CONTRADICTED) <= 1
+
+
+def test_ticks_are_shared_by_those_that_cannot_be_told_apart() -> None:
+    chosen = view("y15:table2")
+
+    def planted(role: str, place: ClaimPlace) -> float:
+        del place
+        return {"lxc": 0.0, "openvz": 0.0, "kvm-pv": 0.3}.get(role, 0.5)
+
+    evidence = ViewEvidence(analysis_of(chosen, planted))
+    column = ticks(chosen.claims[0], evidence).ticks
+    ours = {tick.role: tick.ours for tick in column}
+    assert ours == {role: role in {"lxc", "openvz"} for role in ours}
+    assert all(tick.published == tick.ours for tick in column)
+    assert agreement(chosen.claims[0], evidence).word is REPRODUCED
+    (beaten,) = (tick for tick in column if tick.role == "kvm-pv")
+    assert beaten.beaten_by == ("lxc", "openvz")
+
+
+def test_an_environment_without_a_rival_has_no_tick_of_ours() -> None:
+    chosen = view("y15:table2")
+    column = ticks(chosen.claims[0], ViewEvidence(analysis_of(chosen, roles=["lxc"]))).ticks
+    assert {tick.ours for tick in column} == {None}
+    assert next(tick for tick in column if tick.role == "openvz").reason == "no openvz in this result"
+
+
+def test_the_papers_own_treatment_covers_figures_instances_and_losses() -> None:
+    chosen = view("b17:fig6")
+    rows = treated(chosen, ViewEvidence(analysis_of(chosen)), Treatment.B17)
+    assert {(each.against, each.instance) for each in rows} >= {
+        ("native", None),
+        ("native", 3),
+        ("1c4p1i", 3),
+    }
+    assert {each.cell.layout for each in rows} == {"1c4p4i"}
+
+
+@pytest.mark.parametrize("paper", papers(), ids=lambda each: each.identity)
+def test_a_result_of_everything_leaves_no_claim_of_a_paper_unmeasured(paper: object) -> None:
+    chosen = next(each for each in papers() if each is paper)
+    unmeasured = [
+        (each.identity, agreed.claim.text)
+        for each in chosen.views
+        for agreed in agreements(each, analysis_of(each, nothing, blocks=2))
+        if agreed.word is NOT_MEASURED
+    ]
+    others = {"l12:fig2", "l12:fig1"}  # by order experiments, and by the CPU time of nodes
+    assert {name for name, _ in unmeasured} <= others
+
+
+def ordered(environment: str, value: float, late_over_early: Estimate) -> OrderVerdict:
+    summary = OrderSummary(
+        cell=Cell(workload="hpcc", layout="1c4p1i"),
+        environment=environment,
+        option="problem_size",
+        metric="hpl_flop_per_s",
+        unit="flop/s",
+        blocks=(),
+        dropped_blocks=0,
+    )
+    return OrderVerdict(
+        summary=summary,
+        growth=late_over_early,
+        span_s=1.0,
+        permutation_p=None,
+        contrasts=(OrderContrast(value=value, late_over_early=late_over_early),),
+        margin=0.01,
+        word=OrderWord.UNDECIDED,
+        claim="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [(0.5, 0.9, UNDECIDED), (0.55, 0.9, REPRODUCED), (-0.7, -0.55, REPRODUCED), (-0.1, 0.3, CONTRADICTED)],
+)
+def test_an_effect_of_order_counts_in_either_direction(low: float, high: float, word: AgreementWord) -> None:
+    chosen = view("l12:fig2")
+    known = analysis_of(chosen, roles=["virtualbox", "vmware-player"])
+    orders = tuple(ordered(name, 1000.0, interval(low, high)) for name in ("virtualbox", "vmware-player"))
+    agreed = agreements(chosen, replace(known, orders=orders))[1]
+    assert agreed.parts[0].word is word
+    player = agreed.parts[1]
+    assert (player.word, player.here) == (NOT_MEASURED, word)
+    assert "instead of VMware Player" in player.reason
+
+
+def test_a_guests_cpu_time_is_judged_by_its_agreement_with_wall_time() -> None:
+    chosen = view("l12:fig1")
+    known = analysis_of(chosen, roles=["kvm"])
+    cell = next(each.overhead.summary.cell for each in known.verdicts)
+    summary = TimerSummary(cell=cell, environment="kvm", log_ratios=(), control_log_ratios=())
+    timer = TimerAgreement(
+        summary=summary, difference=interval(0.1, 0.2), band=interval(-0.01, 0.01), disagrees=True
+    )
+    agreed = agreements(chosen, replace(known, timers=(timer,)))[3]
+    assert [part.word for part in agreed.parts if part.ours] == [REPRODUCED]
+    assert agreed.word is UNDECIDED

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tare reproduce`` from its command line on, without measuring."""
+
+from pathlib import Path
+
+import pytest
+from tests.plan.preset_hosts import resolved_preset
+
+from tare.commands import reproduce
+from tare.commands.line import Shown
+from tare.commands.reproduce import LIST_FILE, Reproduction, run_reproduce
+from tare.commands.run import Overrides
+from tare.errors import ExitCode, HostError, InputError
+from tare.papers import PAPERS, paper
+from tare.records import Skipped
+
+
+def wanted(folder: Path, *, runs: bool = False) -> Reproduction:
+    return Reproduction(folder=folder, asked=Overrides(), image_name="default", runs=runs)
+
+
+def test_an_unknown_paper_offers_the_nearest_and_all(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"r51: there is no such paper; did you mean 'r15'.*choose all or one of"
+    ):
+        run_reproduce("r51", wanted(tmp_path), Shown())
+
+
+def test_without_any_result_everything_is_listed_as_not_measured_yet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_reproduce("all", wanted(tmp_path), Shown()) is ExitCode.CANNOT
+    text = (tmp_path / LIST_FILE).read_text()
+    assert text.count("### ") == len(PAPERS)
+    assert "**not measured yet**" in text
+    assert "**not possible here**" not in text
+    assert "All: " in capsys.readouterr().out
+
+
+def test_a_host_that_can_run_nothing_of_a_paper_says_why_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cannot(*_: object, **__: object) -> None:
+        raise HostError("y15: nothing of it can be measured here:\n  1c1p1i: left out: no memory")
+
+    monkeypatch.setattr(reproduce, "request_of", cannot)
+    assert run_reproduce("all", wanted(tmp_path, runs=True), Shown(quiet=True)) is ExitCode.CANNOT
+    text = (tmp_path / LIST_FILE).read_text()
+    assert text.count("Nothing was run now: y15: nothing of it can be measured here") == len(PAPERS)
+    assert "- 1c1p1i: left out: no memory" in text
+    assert "not measured yet" not in text
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("name", "usable", "arms"),
+    [
+        ("l12", False, ["vmware", "kvm", "virtualbox", "control"]),
+        ("l12", True, ["vmware", "kvm", "virtualbox"]),
+    ],
+)
+def test_native_is_measured_where_no_environment_works_as_papers_speak_of_it_too(
+    name: str, usable: bool, arms: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = () if usable else [Skipped(environment=own, reason="", remedy="") for own in arms]
+    monkeypatch.setattr("tare.measure.usable.missing_now", lambda *_: missing)
+    campaign = resolved_preset(name, processors=4, memory_byte=8 << 30)
+    chosen = reproduce._with_control(campaign, paper(name))
+    assert [environment.name for environment in chosen.environments] == arms
