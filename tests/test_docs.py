@@ -22,9 +22,11 @@ LONG = {
     "tare run quick": "tare plan quick",
     "tare calibrate": "tare calibrate --help",
     "tare doctor --networks": "tare doctor",
+    "tare weigh --blocks 6 -- python3": 'tare weigh --blocks 1 --env lxc --env qemu -- python3 -c "sum(range(10**6))"',
     "tare serve": "tare serve --help",
 }
-"""What takes minutes is planned here instead; `make run` is what runs it, and the contract tests try the networks."""
+"""What takes minutes is planned here instead, or runs in two environments; `make run` is what runs it, and the contract
+tests try the networks."""
 
 
 def shell_blocks(document: Path) -> list[str]:

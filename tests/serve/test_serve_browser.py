@@ -278,12 +278,12 @@ def test_axe_objects_to_nothing(window: Window, every_address: list[str], width_
     script = axe_file()
     assert script
     window.sized(width_px, dark=dark)
-    found = {}
+    violations_of = {}
     for address in every_address:
         window.opens(address)
         window.driver.execute_script(script.read_text(encoding="utf-8"))
-        found[address] = window.driver.execute_async_script(AXE)
-    assert {address: violations for address, violations in found.items() if violations} == {}
+        violations_of[address] = window.driver.execute_async_script(AXE)
+    assert {address: violations for address, violations in violations_of.items() if violations} == {}
 
 
 def test_no_text_of_a_result_becomes_a_script_and_nothing_is_loaded_from_elsewhere(

@@ -225,9 +225,9 @@ def test_the_figures_are_those_of_the_analysis(client: Client, folder: Path) -> 
 def test_filters_are_in_the_address_and_leave_what_they_say(client: Client) -> None:
     own = result_named(client, "plain")
     client.read(own)
-    one = client.get(f"{own}?environment=arm1").text
-    assert len(re.findall(r'<a class="point', one)) == 1
-    assert '<option value="arm1" selected>' in one
+    text = client.get(f"{own}?environment=arm1").text
+    assert len(re.findall(r'<a class="point', text)) == 1
+    assert '<option value="arm1" selected>' in text
     every = client.get(f"{own}?metric=%2A").text
     assert len(re.findall(r'<a class="point', every)) > 3
     none = client.get(f"{own}?environment=nosuch").text
@@ -281,10 +281,10 @@ def test_a_long_list_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPa
 
 
 def test_two_copies_of_one_measurement_are_not_compared(client: Client) -> None:
-    one, other = (result_named(client, name).rpartition("/")[2] for name in ("plain", "hostile"))
+    first, second = (result_named(client, name).rpartition("/")[2] for name in ("plain", "hostile"))
     for name in ("plain", "hostile"):
         client.read(result_named(client, name))
-    answer = client.get(f"/compare?r={one}&r={other}")
+    answer = client.get(f"/compare?r={first}&r={second}")
     assert answer.status == 400
     assert "the same measurements" in answer.text
 

@@ -46,9 +46,18 @@ def head(rank: int = 0, ranks: int = 1, **other: object) -> dict[str, object]:
 
 
 def call(kind: RecordKind, number: int, begin: int, end: int, **fields: int) -> Row:
-    told = {"sent": 0, "received": 0, "stream": 0, "peer": 0, "request": 0, **fields}
+    values = {"sent": 0, "received": 0, "stream": 0, "peer": 0, "request": 0, **fields}
     return (
-        *(begin, end, told["sent"], told["received"], told["stream"], told["peer"], 0, told["request"]),
+        *(
+            begin,
+            end,
+            values["sent"],
+            values["received"],
+            values["stream"],
+            values["peer"],
+            0,
+            values["request"],
+        ),
         *(number, kind, RecordFlag.IS_CALL | RecordFlag.ON_MAIN),
     )
 

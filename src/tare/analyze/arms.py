@@ -131,12 +131,12 @@ def spread_of(evidence: ViewEvidence, arm: PaperArm) -> Iterator[MeasuredPart]:
     arms, why = evidence.of(arm)
     for own in arms:
         values = tuple(own.times.values())
-        found = variation(values) if len(values) >= _FEWEST_VALUES else None
+        spread = variation(values) if len(values) >= _FEWEST_VALUES else None
         yield MeasuredPart(
             environment=own.environment,
             what=f"{own.said}, spread",
-            estimate=found,
-            why="" if found else "one block has no spread",
+            estimate=spread,
+            why="" if spread else "one block has no spread",
             deviations=own.deviations,
         )
     if not arms:

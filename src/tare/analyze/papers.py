@@ -131,12 +131,12 @@ def _instances(
                     own[trial.block] = logs
     for (cell, metric), by_environment in runs.items():
         native = by_environment.pop(NATIVE, {})
-        found = [
+        losses = [
             each
             for environment, own in sorted(by_environment.items())
             for each in _each_instance(treatment, cell, environment, metric, native, own)
         ]
-        yield from sorted(found, key=lambda each: each.instance or 0)
+        yield from sorted(losses, key=lambda each: each.instance or 0)
 
 
 def _each_instance(

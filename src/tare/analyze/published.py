@@ -123,12 +123,17 @@ def ticks(claim: PublishedClaim, evidence: ViewEvidence) -> TickColumn:
     pairs = list(combinations(arms, 2))
     beaten: dict[str, set[str]] = {role: set() for role in arms}
     for first, second in pairs:
-        found = between(arms[first], arms[second], ERROR / len(pairs))
-        if found is None or found.low is None or found.high is None or withheld_of(arms[first], arms[second]):
+        estimate = between(arms[first], arms[second], ERROR / len(pairs))
+        if (
+            estimate is None
+            or estimate.low is None
+            or estimate.high is None
+            or withheld_of(arms[first], arms[second])
+        ):
             continue
-        if found.low > 0:
+        if estimate.low > 0:
             beaten[first].add(second)
-        elif found.high < 0:
+        elif estimate.high < 0:
             beaten[second].add(first)
     own = (
         Tick(
@@ -291,12 +296,12 @@ def _each(
 ) -> Callable[[PublishedClaim, ViewEvidence], Iterator[MeasuredPart]]:
     """What ``find`` gives for every environment and place of a claim."""
 
-    def found(claim: PublishedClaim, evidence: ViewEvidence) -> Iterator[MeasuredPart]:
+    def parts(claim: PublishedClaim, evidence: ViewEvidence) -> Iterator[MeasuredPart]:
         for place in claim.places:
             for role in claim.environments:
                 yield from find(claim, evidence, PaperArm(role, place))
 
-    return found
+    return parts
 
 
 _FINDERS: Mapping[ClaimKind, Callable[[PublishedClaim, ViewEvidence], Iterator[MeasuredPart]]] = {

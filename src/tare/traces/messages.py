@@ -28,12 +28,13 @@ class Messages:
 
 def match(ranks: Sequence[RankTrace]) -> list[Messages]:
     """The messages of every rank."""
-    found = [
+    matched = [
         Messages(number=np.full(len(trace.records), UNMATCHED), ended=_ends(trace.records)) for trace in ranks
     ]
     sends = [_by_peer(trace.records, _sends(trace.records)) for trace in ranks]
     receives = [
-        _by_peer(trace.records, *_receives(trace, own.ended)) for trace, own in zip(ranks, found, strict=True)
+        _by_peer(trace.records, *_receives(trace, own.ended))
+        for trace, own in zip(ranks, matched, strict=True)
     ]
     for sender, receivers in enumerate(sends):
         for receiver, (sent, sent_streams) in receivers.items():
@@ -41,9 +42,9 @@ def match(ranks: Sequence[RankTrace]) -> list[Messages]:
                 continue
             received, received_streams = receives[receiver][sender]
             first, second = _pairs(sent_streams, received_streams)
-            found[sender].number[sent[first]] = first
-            found[receiver].number[received[second]] = first
-    return found
+            matched[sender].number[sent[first]] = first
+            matched[receiver].number[received[second]] = first
+    return matched
 
 
 Streams = dict[int, tuple[NDArray[np.int64], NDArray[np.uint64]]]
@@ -76,9 +77,9 @@ def _receives(trace: RankTrace, ended: NDArray[np.int64]) -> tuple[NDArray[np.in
 
 
 def _by_peer(records: Records, places: NDArray[np.int64], tells: NDArray[np.int64] | None = None) -> Streams:
-    told = places if tells is None else tells
-    peers = records["peer"][told]
-    streams = records["context"][told]
+    at = places if tells is None else tells
+    peers = records["peer"][at]
+    streams = records["context"][at]
     return {int(peer): (places[peers == peer], streams[peers == peer]) for peer in np.unique(peers)}
 
 

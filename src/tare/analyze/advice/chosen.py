@@ -100,13 +100,13 @@ def _differ(first: Mapping[str, Without], second: Mapping[str, Without]) -> bool
     """Whether the interval of the difference, by the workloads that ran in both, is on one side of 0."""
     differences = [
         Without(
-            own=one.own - other.own,
-            own_scale=max(one.own_scale, other.own_scale),
-            truth=one.truth - other.truth,
-            new=one.new - other.new,
-            new_scale=max(one.new_scale, other.new_scale),
+            own=mine.own - other.own,
+            own_scale=max(mine.own_scale, other.own_scale),
+            truth=mine.truth - other.truth,
+            new=mine.new - other.new,
+            new_scale=max(mine.new_scale, other.new_scale),
         )
-        for one, other in ((first[name], second[name]) for name in first.keys() & second.keys())
+        for mine, other in ((first[name], second[name]) for name in first.keys() & second.keys())
     ]
     ends = interval(differences, LEVEL)
     return ends is not None and (ends[0] > 0 or ends[1] < 0)
