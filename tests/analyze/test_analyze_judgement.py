@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tare.analyze import overhead, verdict, verdicts
@@ -160,6 +160,7 @@ def test_summaries_without_blocks_get_no_verdict() -> None:
 
 
 @given(st.lists(st.floats(min_value=-700, max_value=700), min_size=1, max_size=20), st.floats(0.0001, 0.5))
+@example(log_ratios=[0.0, 0.0, -53.0, -131.0, 0.0, 39.0, 0.0], margin=0.5)
 def test_each_word_means_what_the_interval_shows(log_ratios: list[float], margin: float) -> None:
     summary = summary_of(log_ratios)
     result = verdict(overhead(summary), margin)

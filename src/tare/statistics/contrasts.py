@@ -159,9 +159,16 @@ def widened(contrast: Contrast) -> Contrast:
     factor = widening(contrast.log_ratios)
     if factor <= 1:
         return contrast
-    centre = contrast.point()
+    centre = _exact(contrast.point(), contrast.log_ratios)
     stretched = tuple(centre + factor * (value - centre) for value in contrast.log_ratios)
     return contrast.of(stretched, tuple(factor * value for value in contrast.controls))
+
+
+def _exact(centre: float, values: Values) -> float:
+    """The value that a searched centre is, if it is one: equal times must not become a difference of a rounding error."""
+    nearest = min(values, key=lambda value: abs(value - centre))
+    precision = aligned_ranks.PRECISION * max(1.0, max(values) - min(values))
+    return nearest if abs(nearest - centre) <= precision else centre
 
 
 def part(contrast: Contrast, blocks: slice) -> Contrast:
