@@ -8,7 +8,7 @@ import pytest
 from tests.advice_example import known_workload
 from tests.analyze.verdict_example import around, verdict_of
 
-from tare.analyze.advice.known import Names, headlines, known_workloads, measured_in, merged
+from tare.analyze.advice.known import ArmNames, headlines, known_workloads, measured_in, merged
 from tare.records import (
     Analysis,
     Attributed,
@@ -26,7 +26,7 @@ from tare.records import (
 from tare.records.advice import Candidate, Resource
 
 CELL = Cell(workload="work", layout="1c1p1i")
-DOCKER = Names({"docker": Candidate(name="docker", technology="docker")})
+DOCKER = ArmNames({"docker": Candidate(name="docker", technology="docker")})
 CURE = "docker run --security-opt seccomp=unconfined"
 CHANGE = Change(
     knob="seccomp-off", change="without the filter", subject="the filter", changed="docker-changed"

@@ -120,5 +120,5 @@ def test_wrong_requests_say_what_is_right(pair: list[Path], tmp_path: Path) -> N
         run_compare([pair[0], tmp_path / "nosuch"], as_json=False, verbose=False)
     with pytest.raises(InputError, match="no two arms of it can be compared"):
         run_export(pair[:1], tmp_path / "out.csv", "verdicts", None)
-    with pytest.raises(InputError, match="--treatment is for results of Tare"):
+    with pytest.raises(InputError, match="--treatment and --as are for results of Tare"):
         run_show(pair[0], as_json=False, show_all=False, treatment="b16")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tare.analyze.advice.known import Names, known_workloads, measured_in, merged, withheld
+from tare.analyze.advice.known import ArmNames, known_workloads, measured_in, merged, withheld
 from tare.commands.noise import same_host
 from tare.drawing.words import counted
 from tare.errors import InputError, JournalError, TareError
@@ -82,7 +82,7 @@ class KnownHere:
             measured = measured_in(analysis, names, cell, workload.kind)
             self.workloads.append((workload, own, measured))
 
-    def _names(self, analysis: Analysis) -> Names:
+    def _names(self, analysis: Analysis) -> ArmNames:
         """The same environment has one name in all results; another that has its name is called by its result too."""
         names = {}
         for environment in _environments(analysis.outcomes):
@@ -92,7 +92,7 @@ class KnownHere:
                 called = f"{environment.name} of {analysis.result}"
                 self.environments[called] = environment
             names[environment.name] = Candidate(name=called, technology=environment.technology)
-        return Names(names)
+        return ArmNames(names)
 
 
 def gathered(results: Sequence[Path], folders: Sequence[Path]) -> KnownHere:

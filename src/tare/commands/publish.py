@@ -16,7 +16,7 @@ from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 
 if TYPE_CHECKING:
     from tare.publication.anonymous import Files
-    from tare.publication.citation import Paper
+    from tare.publication.citation import CitedPaper
     from tare.publication.names import Names
     from tare.records import Analysis
 
@@ -42,7 +42,7 @@ def run_publish(result: Path, output: Path, options: PublishOptions) -> ExitCode
     Raises ``InputError`` if it is there already, or for what is no result of Tare; ``OutputError`` if it cannot be
     written, or if the artifact would not give the same answer as the result.
     """
-    from tare.publication.citation import Paper
+    from tare.publication.citation import CitedPaper
 
     if any_imported([result]):
         raise InputError(
@@ -55,7 +55,7 @@ def run_publish(result: Path, output: Path, options: PublishOptions) -> ExitCode
         raise InputError(
             f"{result}: no trial of it was measured, so there is nothing to publish; tare run {result} goes on"
         )
-    paper = Paper(
+    paper = CitedPaper(
         title=options.title or f"Overheads against native execution: {measured.campaign}",
         authors=options.authors,
         licence=options.licence or "",
@@ -72,7 +72,7 @@ def _names(result: Path, measured: "Analysis") -> "Names":
     return names_in(measured, json.loads(ResultFolder(result).read_campaign()))
 
 
-def _files(result: Path, measured: "Analysis", paper: "Paper", names: "Names | None") -> "Files":
+def _files(result: Path, measured: "Analysis", paper: "CitedPaper", names: "Names | None") -> "Files":
     """All files of the folder; everything in words is written from the copy that the artifact holds."""
     from tare.publication.anonymous import copied
     from tare.publication.archive import json_bytes, packed
@@ -115,7 +115,7 @@ def _require_same(measured: "Analysis", shown: "Analysis") -> None:
         )
 
 
-def _texts(analysis: "Analysis", paper: "Paper") -> "Files":
+def _texts(analysis: "Analysis", paper: "CitedPaper") -> "Files":
     from tare.publication.citation import citation_file
     from tare.report import methods
     from tare.report.exports import to_latex, to_markdown, verdict_table
@@ -136,7 +136,7 @@ def _texts(analysis: "Analysis", paper: "Paper") -> "Files":
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _evidence(analysis: "Analysis", paper: "Paper", names: "Names | None", campaign: bytes) -> "Files":
+def _evidence(analysis: "Analysis", paper: "CitedPaper", names: "Names | None", campaign: bytes) -> "Files":
     from tare.publication.archive import image_facts, json_bytes
     from tare.publication.readme import readme
     from tare.report.exports import to_csv, verdict_rows

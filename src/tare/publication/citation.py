@@ -15,7 +15,7 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paper:
+class CitedPaper:
     """What only its authors know of a publication."""
 
     title: str
@@ -32,7 +32,7 @@ class Paper:
             )
 
 
-def citation_file(paper: Paper, analysis: Analysis) -> str:
+def citation_file(paper: CitedPaper, analysis: Analysis) -> str:
     """The text of the file; every value is a JSON string, which YAML reads the same."""
     ended = max((outcome.started_utc[:10] for outcome in analysis.outcomes), default="")
     version = analysis.sessions[-1].tare_version

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tare.drawing.words import counted, moment
 from tare.foreign import one_line
-from tare.publication.citation import Paper
+from tare.publication.citation import CitedPaper
 from tare.records import NATIVE, Analysis
 from tare.report.exports import TextTable, markdown_text, to_markdown
 from tare.report.provenance import campaign_facts, host_facts
@@ -27,12 +27,12 @@ _FILES = (
 )
 
 
-def readme(analysis: Analysis, paper: Paper, *, anonymous: bool, folders: bool = False) -> str:
+def readme(analysis: Analysis, paper: CitedPaper, *, anonymous: bool, folders: bool = False) -> str:
     """GitHub-flavoured Markdown; ``folders``: whether the campaign names some of its own host."""
     return "\n".join(_lines(analysis, paper, anonymous, folders)) + "\n"
 
 
-def _lines(analysis: Analysis, paper: Paper, anonymous: bool, folders: bool) -> Iterator[str]:
+def _lines(analysis: Analysis, paper: CitedPaper, anonymous: bool, folders: bool) -> Iterator[str]:
     version = analysis.sessions[-1].tare_version
     yield f"# Artifact: {markdown_text(paper.title)}\n"
     yield (
@@ -124,7 +124,7 @@ def _when(started_utc: str) -> str:
     return moment(started_utc)
 
 
-def _rest(paper: Paper, anonymous: bool) -> Iterator[str]:
+def _rest(paper: CitedPaper, anonymous: bool) -> Iterator[str]:
     said = (
         f"These data: {paper.licence}."
         if paper.licence

@@ -189,7 +189,7 @@ class LeftOutShape(JsonShape):
     median: Number = key("by the guess of the median overhead")
 
 
-class PartShape(JsonShape):
+class ResourceCostShape(JsonShape):
     """What one resource adds."""
 
     resource: str = key("its name")
@@ -214,7 +214,7 @@ class PredictedShape(JsonShape):
     )
     known_most: Number = key("the largest", lambda own: own.known and own.known[1])
     left_out: LeftOutShape | None = key("how well known workloads are predicted; `null`: too few of them")
-    parts: list[PartShape] = key(
+    parts: list[ResourceCostShape] = key(
         "what adds most stands first",
         lambda own: [{"resource": str(each), "overhead": part} for each, part in own.parts.items()],
     )

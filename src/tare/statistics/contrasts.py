@@ -165,7 +165,7 @@ def widened(contrast: Contrast) -> Contrast:
 
 
 def _exact(centre: float, values: Values) -> float:
-    """The value that a searched centre is, if it is one: equal times must not become a difference of a rounding error."""
+    """The value that a searched centre is, if any: equal times must not differ by a rounding error."""
     nearest = min(values, key=lambda value: abs(value - centre))
     precision = aligned_ranks.PRECISION * max(1.0, max(values) - min(values))
     return nearest if abs(nearest - centre) <= precision else centre

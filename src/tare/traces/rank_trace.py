@@ -65,7 +65,7 @@ class RecordFlag(IntEnum):
     HAS_RECEIVED = 8
 
 
-class _Call(BaseModel):
+class _CallName(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     name: str
@@ -87,7 +87,7 @@ class _Head(BaseModel):
     clock: str
     ns_per_tick: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     record_byte: int
-    calls: tuple[_Call, ...]
+    calls: tuple[_CallName, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

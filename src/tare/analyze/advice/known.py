@@ -27,7 +27,7 @@ _BY_THE_CLOCK = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ArmNames:
     """What the arms of one result are called beside other results'."""
 
     arms: Mapping[str, Candidate]
@@ -49,7 +49,7 @@ class Names:
 
 def known_workloads(
     analysis: Analysis,
-    names: Names,
+    names: ArmNames,
     kinds: Mapping[Cell, str],
     rates: Mapping[Cell, Mapping[Resource, float]],
 ) -> tuple[list[KnownWorkload], list[Candidate]]:
@@ -86,7 +86,7 @@ def headlines(verdicts: Sequence[Verdict], kind: str) -> list[Verdict]:
     ]
 
 
-def measured_in(analysis: Analysis, names: Names, cell: Cell, kind: str) -> list[OwnVerdict]:
+def measured_in(analysis: Analysis, names: ArmNames, cell: Cell, kind: str) -> list[OwnVerdict]:
     """What the result says of the workload itself, with verified cures."""
     every = []
     for (own_cell, environment), own in _by_arm(analysis.verdicts).items():
@@ -108,7 +108,7 @@ def measured_in(analysis: Analysis, names: Names, cell: Cell, kind: str) -> list
 
 
 def _cured_measured(
-    analysis: Analysis, names: Names, verdict: Verdict, measured: OwnVerdict
+    analysis: Analysis, names: ArmNames, verdict: Verdict, measured: OwnVerdict
 ) -> Iterator[OwnVerdict]:
     summary = verdict.overhead.summary
     for turned in _cures(analysis, summary.cell, summary.environment, [verdict]):
@@ -172,7 +172,7 @@ def _cures(
 
 def _cured(
     analysis: Analysis,
-    names: Names,
+    names: ArmNames,
     cell: Cell,
     environment: str,
     heads: Sequence[Verdict],
