@@ -137,6 +137,7 @@ std::vector<Buffer<double>> rooms(const CellGrid& grid, std::initializer_list<co
         numbers = std::max(numbers, sweep->room_numbers());
     }
     std::vector<Buffer<double>> rooms;
+    rooms.reserve(static_cast<std::size_t>(grid.side()));
     for (int cell = 0; cell < grid.side(); ++cell) {
         rooms.emplace_back(numbers);
     }

@@ -15,6 +15,7 @@ namespace {
 
 std::vector<Block> blocks_of(const CellGrid& grid, int edge) {
     std::vector<Block> blocks;
+    blocks.reserve(static_cast<std::size_t>(grid.side()));
     for (int cell = 0; cell < grid.side(); ++cell) {
         blocks.push_back(grid.block(cell, edge));
     }

@@ -18,10 +18,15 @@ Grid shape(const Block& block, const Halo& halo) {
     const int rows = block.count(y_axis);
     if (halo.beside == 0) {
         const int length = row_length(points);
-        return {.points = length, .row_mask = rows - 1, .row_stride = length, .plane_stride = rows * length};
+        return {.points = length,
+                .row_mask = rows - 1,
+                .row_stride = length,
+                .plane_stride = static_cast<std::ptrdiff_t>(rows) * length};
     }
     const int length = line_points + whole_lines(points + halo.beside);
-    return {.points = points, .row_stride = length, .plane_stride = (rows + 2 * halo.beside) * length};
+    return {.points = points,
+            .row_stride = length,
+            .plane_stride = static_cast<std::ptrdiff_t>(rows + 2 * halo.beside) * length};
 }
 
 }  // namespace

@@ -192,8 +192,8 @@ void BlockHalo::complete(Field& field, const Block& coarser) {
     }
 }
 
-/// The rank before gets its last point, which is in the halo here, and the point here for its halo; the rank after
-/// gets the point here for its halo.
+/// The rank before gets its last point, which is in the halo here, and the point here for its halo; the rank
+/// after gets the point here for its halo.
 void BlockHalo::give(Field& field, Axis axis, int distance) {
     const int after = cut_.neighbour(axis, distance);
     const int before = cut_.neighbour(axis, -distance);

@@ -17,16 +17,16 @@ constexpr int largest_edge_of_one_thread = 32;
 Level& Grids::add_level(const Block& block, const Halo& of_solution, const Halo& of_right_side) {
     return levels.emplace_back(Level{.block = block,
                                      .planes_of_finer = block.points(z_axis),
-                                     .team = block.edge > largest_edge_of_one_thread ? team : &alone_,
+                                     .team = block.edge > largest_edge_of_one_thread ? team : &alone,
                                      .solution = Field{block, of_solution},
                                      .right_side = Field{block, of_right_side}});
 }
 
 void Grids::add_operator(std::size_t level, AddOperator add, const Weights& weights, Field& field,
-                         Field& base, Field& result) {
+                         Field& base, Field& output) {
     const Grid from = field.grid();
     const Grid onto = base.grid();
-    const Grid into = result.grid();
+    const Grid into = output.grid();
     time(level, [&] {
         each_row(*levels[level].team, {.count = field.planes()}, {.count = field.rows()},
                  [&](int plane, int row) {

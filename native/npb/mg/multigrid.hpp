@@ -43,8 +43,7 @@ struct Level {
 };
 
 /// All grids, and the operators on one or two of them that any way of working on them uses.
-class Grids {
-  public:
+struct Grids {
     Grids(const Functions& kernels, const Weights& weights, const World& ranks, Team& threads)
         : functions{kernels}, smoother{weights}, active{ranks}, team{&threads} {}
 
@@ -57,15 +56,17 @@ class Grids {
     /// Coarsest first.
     std::deque<Level> levels;
     Times times = no_times();
+    /// For grids so coarse that sharing them out would cost more than it saves.
+    Team alone{1};
 
     [[nodiscard]] std::size_t finest() const { return levels.size() - 1; }
     /// The next finer grid. Its `planes_of_finer` are all of the block's.
     Level& add_level(const Block& block, const Halo& of_solution, const Halo& of_right_side);
 
     using AddOperator = decltype(RowOperators::add_without_faces);
-    /// result = base + operator(field), in all own points of a level.
+    /// output = base + operator(field), in all own points of a level.
     void add_operator(std::size_t level, AddOperator add, const Weights& weights, Field& field, Field& base,
-                      Field& result);
+                      Field& output);
     /// solution += S residual.
     void smooth(std::size_t level, Field& residual);
     /// A level's right side, from the residual of the next finer one.
@@ -77,10 +78,6 @@ class Grids {
     decltype(auto) time(std::size_t level, const Work& work) {
         return times.time(level == finest() ? Part::finest : Part::coarser, work);
     }
-
-  private:
-    /// For grids so coarse that sharing them out would cost more than it saves.
-    Team alone_{1};
 };
 
 /// What is done on the finest grid.
