@@ -233,7 +233,7 @@ def cost_of(launch: Launch, block_ms: float, ends_s: float, *, null: bool = Fals
     ranks = json.loads(launch.profile.read_text())["profile"]
     launch = replace(launch, libraries=launch.libraries[:1]) if null else launch
     began = cut([rank.began_ns for rank in first], block_ms * 1e6)
-    blocks = len(began[0]) - 1
+    blocks = max(0, len(began[0]) - 1)
     blocks -= blocks % 2
     logs: list[float] = []
     blocks_ns: list[float] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank did, one record for each thing that it did, in the bytes of its trace's file. The file begins
-// with one line of JSON, which names the calls by their numbers; src/tare/workloads/traces/rank_trace.py
+// with one line of JSON, which names the calls by their numbers; src/tare/traces/rank_trace.py
 // reads it.
 #pragma once
 

@@ -25,7 +25,11 @@ def names() -> Names:
         ("127.0.0.1/8, 198.18.16.11/24, 10.3.2.1/24", "127.0.0.1/8, 198.18.16.11/24, 192.0.2.1/24"),
         ("fe80::1234 at 52:54:00:12:34:56", "2001:db8::1 at interface-1"),
         ("Open MPI 4.1.4, at 10:20:30, 1/2/3 B/s", "Open MPI 4.1.4, at 10:20:30, 1/2/3 B/s"),
-        ("alice-like and n12 and malice", "alice-like and n12 and malice"),
+        ("alice-like and n12 and malice", "user-1-like and n12 and malice"),
+        ("N1 is n1.hpc.uni.example, alice_run of Alice", "host-1 is host-2, user-1_run of user-1"),
+        ("PATH=/usr/lib:/scratch/lab/lib -I/proj/lab/x", "PATH=/usr/lib:/folder-1/lib -I/folder-2/x"),
+        ("file:///scratch/lab/a, https://a.example/b/c", "file:///folder-1/a, https://a.example/b/c"),
+        ("192.0.2.0/24 and 2001:db8::7", "192.0.2.0/24 and 2001:db8::7"),
     ],
 )
 def test_a_name_is_replaced_where_it_is_one(names: Names, text: str, hidden: str) -> None:

@@ -126,6 +126,25 @@ def test_a_citation_names_the_authors_or_nobody(result: Path) -> None:
     assert '  - name: "Anonymous"\n' in (published(result) / "CITATION.cff").read_text()
 
 
+def test_reviewers_see_no_author_unless_names_are_kept(result: Path) -> None:
+    by = replace(PLAIN, authors=("Hopper, Grace",))
+    named = unpacked(published(result, replace(by, named=True)))
+    assert "Hopper" in (named / "CITATION.cff").read_text()
+    artifact = unpacked(published(result, by))
+    assert all(
+        "Hopper" not in path.read_text(errors="replace") for path in artifact.rglob("*.*") if path.is_file()
+    )
+
+
+def test_a_link_to_another_file_is_not_published(result: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text('{"auths": "hunter2"}')
+    (result / "calibration.json").unlink(missing_ok=True)
+    (result / "calibration.json").symlink_to(secret)
+    artifact = unpacked(published(result, replace(PLAIN, named=True)))
+    assert not (artifact / "result" / "calibration.json").exists()
+
+
 def test_every_figure_comes_in_three_formats(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(svg, "find_spec", find_spec)
     folder = published(result) / "figures"

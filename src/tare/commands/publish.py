@@ -76,6 +76,7 @@ def _files(result: Path, measured: "Analysis", paper: "CitedPaper", names: "Name
     """All files of the folder; everything in words is written from the copy that the artifact holds."""
     from tare.publication.anonymous import copied
     from tare.publication.archive import json_bytes, packed
+    from tare.publication.citation import citation_file
 
     kept = copied(ResultFolder(result), names)
     with scratch_folder("publish") as scratch:
@@ -84,6 +85,8 @@ def _files(result: Path, measured: "Analysis", paper: "CitedPaper", names: "Name
     shown = replace(shown, result="result", integrity=measured.integrity)
     texts = _texts(shown, paper)
     inside = {name: texts[name] for name in ("methods.md", "rules.md", "CITATION.cff")}
+    if names is not None:
+        inside["CITATION.cff"] = citation_file(replace(paper, authors=()), shown).encode()
     artifact = {
         **inside,
         **_evidence(shown, paper, names, kept[CAMPAIGN_FILE]),

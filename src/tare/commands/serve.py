@@ -6,6 +6,7 @@ import shlex
 import socket
 import sys
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -105,7 +106,10 @@ def has_browser(environment: Mapping[str, str]) -> bool:
     """Whether a window can be opened: one in this terminal, such as lynx, would take it over."""
     if not any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
         return False
-    command = shlex.split(environment.get("BROWSER", "")) or [""]
+    try:
+        command = shlex.split(environment.get("BROWSER", "")) or [""]
+    except ValueError:  # an open quotation mark
+        return False
     return Path(command[0]).name not in _TERMINAL_BROWSERS
 
 
@@ -119,5 +123,6 @@ def _browser(url: str, *, wanted: bool) -> Iterator[None]:
         page = Path(folder) / "open.html"
         goes_on = f'<meta http-equiv="refresh" content="0; url={escape(url)}">'
         page.write_text(f'<!doctype html><meta charset="utf-8"><title>Tare</title>{goes_on}')
-        webbrowser.open(page.as_uri())
+        # Some commands end when the window is closed: what it shows must be served meanwhile.
+        threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
         yield

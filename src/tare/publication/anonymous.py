@@ -88,7 +88,7 @@ def _sources(folder: ResultFolder) -> Iterator[tuple[str, Path]]:
         yield f"{prefix}{CAMPAIGN_FILE}", each.path / CAMPAIGN_FILE
         yield from ((f"{prefix}journal/{path.name}", path) for path in journal_files(each.journal))
     for path in (folder.calibration, folder.explanation / CALLS_FILE):
-        if path.is_file():
+        if path.is_file() and not path.is_symlink():  # a link may lead to anything of the user's
             yield str(path.relative_to(folder.path)), path
 
 

@@ -14,7 +14,7 @@ _SYSTEM_USERS_BELOW = 1000
 _SYSTEM_USERS = {"root", "nobody", "daemon", "systemd", "www-data", "messagebus"}
 _KEPT_HOST = re.compile(r"slurm-\d+|here|localhost")
 """Names that Tare gives to hosts itself."""
-_PATH = re.compile(r"(?<![\w.:/~$}@-])/(?:[\w.+@%~-]+/)+[\w.+@%~-]*")
+_PATH = re.compile(r"(?:(?<![\w./~$}@-])(?<!:/)|(?<=\s-[IL])|(?<=file://))/(?:[\w.+@%~-]+/)+[\w.+@%~-]*")
 _SYSTEM_FOLDERS = frozenset(
     (
         "bin",
@@ -38,8 +38,8 @@ _SYSTEM_FOLDERS = frozenset(
 _ADDRESS = re.compile(
     r"(?<![\w.:-])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:]*:[0-9a-fA-F.:]*)(?![\w:-]|\.\w)"
 )
-_OWN_NETWORK = ipaddress.ip_network("198.18.0.0/15")
-"""Of Tare's own bridges (RFC 2544)."""
+_NOBODYS = tuple(map(ipaddress.ip_network, ("198.18.0.0/15", "192.0.2.0/24", "2001:db8::/32")))
+"""Of Tare's own bridges (RFC 2544), and placeholders (RFC 5737, RFC 3849)."""
 _HARDWARE = re.compile(r"\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b")
 _MOST_ADDRESSES = 254
 
@@ -94,8 +94,17 @@ class Names:
         }
         words = sorted(self._kinds, key=len, reverse=True)
         self._words = (
-            re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-]|\.\w)") if words else None
+            re.compile(
+                rf"(?<![a-z0-9])({'|'.join(map(re.escape, words))})(?:\.[a-z][a-z0-9-]*)*(?![a-z0-9])",
+                re.IGNORECASE | re.ASCII,
+            )
+            if words
+            else None
         )
+        """A name in any case, also as a part of a longer word, and a host's with its domain."""
+        self._kinds = {name.lower(): kind for name, kind in self._kinds.items()}
+        self._spelled: dict[str, str] = {}
+        """In lower case → as it was met first."""
         own = sorted({*folders, str(Path.home()), str(Path.cwd())} - {"/"}, key=len, reverse=True)
         own = [folder for folder in own if _is_foreign(folder)]
         self._folders = (
@@ -111,7 +120,7 @@ class Names:
         text = _HARDWARE.sub(lambda match: self._placeholder(match[0], "interface"), text)
         if self._words is None:
             return text
-        return self._words.sub(lambda match: self._placeholder(match[0], self._kinds[match[0]]), text)
+        return self._words.sub(self._word, text)
 
     def value(self, value: Any) -> Any:
         """The same JSON with placeholders, in keys too."""
@@ -127,6 +136,10 @@ class Names:
         """The hidden names that a text still holds."""
         return sorted({match[0] for match in self._words.finditer(text)}) if self._words else []
 
+    def _word(self, match: re.Match[str]) -> str:
+        real = self._spelled.setdefault(match[0].lower(), match[0])
+        return self._placeholder(real, self._kinds[match[1].lower()])
+
     def _path(self, path: str) -> str:
         """A path outside the system's folders keeps its last name alone."""
         if not _is_foreign(path):
@@ -139,7 +152,7 @@ class Names:
             address = ipaddress.ip_address(text)
         except ValueError:
             return text
-        if address.is_loopback or address.is_unspecified or address in _OWN_NETWORK:
+        if address.is_loopback or address.is_unspecified or any(address in network for network in _NOBODYS):
             return text
         if text not in self.hidden:
             number = sum(_ADDRESS.fullmatch(each) is not None for each in self.hidden) % _MOST_ADDRESSES + 1

@@ -51,7 +51,11 @@ def find_results(places: Sequence[Path]) -> tuple[ShelvedResult, ...]:
 
 
 def _below(place: Path, levels: int) -> Iterator[Path]:
-    if (place / CAMPAIGN_FILE).is_file():
+    try:
+        is_result = (place / CAMPAIGN_FILE).is_file()
+    except OSError:
+        return
+    if is_result:
         yield place
     elif levels and place.is_dir():
         try:

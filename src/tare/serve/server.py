@@ -34,6 +34,7 @@ LONGEST_TARGET = 4096
 _MOST_PARAMETERS = 24
 EVENT_EVERY_S = 1.0
 _HEARTBEAT_S = 15.0
+_PIECE_BYTE = 1 << 16
 STREAM_S = 900.0
 """Then a browser connects anew by itself."""
 
@@ -204,7 +205,7 @@ class Explorer(BaseHTTPRequestHandler):
             self._send(pages.problem(HTTPStatus.INTERNAL_SERVER_ERROR, one_line(str(error))))
         except ValueError as error:
             self._send(pages.problem(HTTPStatus.BAD_REQUEST, one_line(str(error))))
-        except OSError:
+        except (ConnectionError, TimeoutError):
             raise
         except Exception:
             said = "A fault of Tare's own; the terminal in which tare serve runs says more."
@@ -266,7 +267,8 @@ class Explorer(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(page.content)
+            for start in range(0, len(page.content), _PIECE_BYTE):  # each has the time limit anew
+                self.wfile.write(page.content[start : start + _PIECE_BYTE])
 
     def _stream(self, entry: ShelvedResult) -> None:
         """Send the progress of a campaign as events, until it has ended, the browser is gone, or the time is over."""

@@ -89,23 +89,26 @@ class Shelf:
         with self._lock:
             if place.reading is None and _is_due(place.book, now, anew=anew):
                 place.began_s = time.monotonic()
-                place.reading = self._begin(entry.path, now, place.follower)
+                place.reading = self._begin(entry.path, now, place)
             reading = place.reading
         if reading is not None:
             self._wait(entry, reading, patience_s)
         with self._lock:
             return place.book, place.reading is not None
 
-    def _begin(self, path: Path, version: Version, follower: Follower) -> "Future[Book]":
-        """Read in a thread for which nobody waits at the end."""
+    def _begin(self, path: Path, version: Version, place: _OnShelf) -> "Future[Book]":
+        """Read in a thread for which nobody waits at the end; the book is there also if nobody asks again."""
         reading: Future[Book] = Future()
 
         def read() -> None:
             with self._turn:
                 try:
-                    reading.set_result(_read(path, version, follower))
+                    book = _read(path, version, place.follower)
                 except BaseException as error:  # noqa: BLE001 - passed on to whoever asks for the result
                     reading.set_exception(error)
+                else:
+                    self._keep(place, book)
+                    reading.set_result(book)
 
         threading.Thread(target=read, name="tare-reader", daemon=True).start()
         return reading
@@ -117,20 +120,20 @@ class Shelf:
         self._known.move_to_end(entry.identity)
         return place
 
+    def _keep(self, place: _OnShelf, book: Book) -> None:
+        with self._lock:
+            place.book, place.reading = book, None
+            self._forget()
+
     def _wait(self, entry: ShelvedResult, reading: "Future[Book]", patience_s: float) -> None:
         try:
-            book = reading.result(timeout=patience_s)
+            reading.result(timeout=patience_s)
         except NotYetError:
             return
         except Exception:
             with self._lock:
                 self._place(entry).reading = None
             raise
-        with self._lock:
-            place = self._place(entry)
-            if place.reading is reading:
-                place.book, place.reading = book, None
-                self._forget()
 
     def _forget(self) -> None:
         """Drop what was not asked for longest."""

@@ -84,7 +84,12 @@ class Times:
                 )
         self._first = 0
         self._first = min(
-            (self._reference(rank, _first_tick(trace)) for rank, trace in enumerate(ranks)), default=0
+            (
+                self._reference(rank, _first_tick(trace))
+                for rank, trace in enumerate(ranks)
+                if len(trace.records)
+            ),
+            default=0,
         )
 
     def ns(self, rank: int, ticks: int) -> int:

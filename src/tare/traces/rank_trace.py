@@ -148,6 +148,8 @@ def read_trace(name: Path) -> list[RankTrace]:
 
 def is_trace(name: Path) -> bool:
     """Whether files of a trace have this name."""
+    if not name.name:  # such as a dot
+        return False
     return _path(_base(name), 0).is_file() or (_is_rank(name) and name.is_file())
 
 
@@ -187,11 +189,17 @@ def read_rank(path: Path) -> RankTrace:
     return _checked(path, head, records)
 
 
+_SPARE_REQUESTS = 1 << 20
+"""Numbers of requests beyond the records' that a trace may have, as not all that is begun is recorded."""
+
+
 def _checked(path: Path, head: _Head, records: Records) -> RankTrace:
     kinds = records["kind"]
     calls = records["call"][kinds <= RecordKind.MET]
     if np.any(kinds > max(RecordKind)) or np.any(calls < 0) or np.any(calls >= len(head.calls)):
         raise InputError(f"{path} is damaged: it names calls that it does not know")
+    if np.any(records["request"] > _SPARE_REQUESTS + len(records)):
+        raise InputError(f"{path} is damaged: it names requests that there cannot be")
     closing = records[-1] if len(records) and kinds[-1] == RecordKind.CLOSED else None
     return RankTrace(
         path=path,
