@@ -62,7 +62,6 @@ class _FollowedFile:
 
     place: int = 0
     ended: bool = False
-    begun: bool = False
 
 
 @dataclass(slots=True)
