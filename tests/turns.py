@@ -72,6 +72,7 @@ _SLOW = {
     "test_analyze_steadiness",
     "test_calibrate_truth",
     "test_docs",
+    "test_docs_with_fakes",
     "test_hostile_journals",
     "test_hostile_parsers",
     "test_image_unity",
