@@ -136,6 +136,24 @@ class ViewEvidence:
         points = (point.sentence for point in self._scaled if _concerns(point, trial))
         return (*self.own_deviations(role, environment), *points)
 
+    def runs(self, arm: MeasuredArm) -> Logs:
+        """The times of single runs: of native's two in a block the first, as their mean varies less than a run."""
+        if arm.environment != NATIVE:
+            return arm.times
+        verdicts = self._verdicts.get((arm.cell, arm.place.metric), {}).values()
+        blocks = (block for each in verdicts for block in each.overhead.summary.blocks)
+        return {block.block: math.log(block.native[0]) for block in blocks} or arm.times
+
+    def order_deviations(self, role: str, environment: str, cell: Cell) -> tuple[str, ...]:
+        """How the cell of an order experiment differs, whose trials are each a whole series."""
+        points = (
+            point.sentence
+            for point in self._scaled
+            if (not point.workloads or cell.workload in point.workloads)
+            and (not point.layouts or cell.layout in point.layouts)
+        )
+        return (*self.own_deviations(role, environment), *points)
+
     def own_deviations(self, role: str, environment: str) -> tuple[str, ...]:
         """How an environment differs from the paper's, wherever it runs."""
         named = self.environments.get(environment)
