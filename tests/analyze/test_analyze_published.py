@@ -333,7 +333,7 @@ def test_an_effect_of_order_counts_in_either_direction(low: float, high: float, 
     chosen = view("l12:fig2")
     known = analysis_of(chosen, roles=["virtualbox", "vmware-player"])
     orders = tuple(ordered(name, 1000.0, interval(low, high)) for name in ("virtualbox", "vmware-player"))
-    agreed = agreements(chosen, replace(known, orders=orders))[1]
+    agreed = agreements(chosen, replace(known, orders=orders))[3]
     assert agreed.parts[0].word is word
     player = agreed.parts[1]
     assert (player.word, player.here) == (NOT_MEASURED, word)
@@ -388,5 +388,5 @@ def test_spread_leaves_out_the_extremes_as_the_papers_did() -> None:
 def test_spread_on_a_busy_machine_is_undecided() -> None:
     chosen = view("b17:fig4")
     known = analysis_of(chosen, noise=0.2, blocks=32)
-    busy = tuple(replace(each, withheld="busy") for each in known.verdicts)
+    busy = tuple(replace(each, withheld=Withheld.BUSY) for each in known.verdicts)
     assert agreements(chosen, replace(known, verdicts=busy))[1].word is UNDECIDED

@@ -183,8 +183,8 @@ def remarks(analysis: Analysis) -> Iterator[Text]:
     for skipped in analysis.skipped:
         reason = f"{one_line(skipped.environment)} {skip_said(skipped)}: {one_line(skipped.reason)}"
         yield Text(f"{reason}. To get it: {one_line(skipped.remedy)}")
-    if said := _not_run(analysis):
-        yield Text(said)
+    if unfinished := _not_run(analysis):
+        yield Text(unfinished)
 
 
 def _not_run(analysis: Analysis) -> str | None:
