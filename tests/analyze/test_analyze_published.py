@@ -24,6 +24,7 @@ from tare.records import (
     OrderWord,
     Skipped,
     Treatment,
+    Withheld,
 )
 from tare.records.published import Agreement, AgreementWord, ClaimPlace
 from tare.records.scaled import Scaled, Short
@@ -390,3 +391,17 @@ def test_spread_on_a_busy_machine_is_undecided() -> None:
     known = analysis_of(chosen, noise=0.2, blocks=32)
     busy = tuple(replace(each, withheld=Withheld.BUSY) for each in known.verdicts)
     assert agreements(chosen, replace(known, verdicts=busy))[1].word is UNDECIDED
+
+
+def test_a_campaign_of_ones_own_never_counts_either_way() -> None:
+    chosen = view("b16:fig9")
+    own = replace(analysis_of(chosen), campaign="mine")
+    near = agreements(chosen, own)[0]
+    assert (near.word, near.here) == (NOT_MEASURED, REPRODUCED)
+    assert near.reason == "the campaign mine instead of the preset b16-stage1"
+
+
+def test_the_same_matrix_under_the_other_papers_name_counts() -> None:
+    chosen = view("b17:fig4")
+    own = replace(analysis_of(chosen), campaign="b16-stage3")
+    assert agreements(chosen, own)[0].word is REPRODUCED

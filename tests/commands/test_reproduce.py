@@ -84,6 +84,11 @@ def test_a_result_that_was_begun_on_other_hosts_is_not_continued_on_new_ones(
             run_reproduce("l12", replace(on, asked=Overrides(hosts=other)), Shown(quiet=True))
 
 
+def test_two_papers_of_one_preset_share_its_result(tmp_path: Path) -> None:
+    paths = [reproduce._folder(paper(name), tmp_path).path.name for name in ("b16-stage3", "b17", "l12")]
+    assert paths == ["b17", "b17", "l12"]
+
+
 def test_a_torn_result_does_not_keep_the_list_from_being_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,7 +52,7 @@ _BY_CHANCE = "one of {} comparisons lies beyond the bound, which may be chance"
 
 def agreements(view: View, analysis: Analysis) -> tuple[Agreement, ...]:
     """One for each claim of the view, in its order."""
-    evidence = ViewEvidence(analysis)
+    evidence = ViewEvidence(analysis, view.preset)
     return tuple(agreement(claim, evidence) for claim in view.claims)
 
 

@@ -32,7 +32,7 @@ _NEEDS: Mapping[Short, str] = {
 
 def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
     """Every claim of the paper, in the order of its pages."""
-    evidence = ViewEvidence(analysis)
+    evidence = ViewEvidence(analysis, paper.identity)
     ended = len(analysis.outcomes) >= analysis.planned_trials and not analysis.cut_by_budget
     return tuple(
         _listed(

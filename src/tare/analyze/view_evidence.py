@@ -27,6 +27,8 @@ from tare.records.published import ClaimPlace
 from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 
+_ONE_MATRIX = frozenset({"b16-stage3", "b17"})
+"""One preset under the names of two papers."""
 _UNSET = "unset"
 """As an option's value: the campaign must not give it."""
 Logs = Mapping[int, float]
@@ -82,8 +84,10 @@ class MeasuredArm:
 class ViewEvidence:
     """An analysis, ready to be asked for arms."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, preset: str | None = None) -> None:
+        """``preset``: what the paper's own point is in; ``None``: nothing is to be judged."""
         self.analysis = analysis
+        self._otherwise = _of_another_campaign(analysis.campaign, preset)
         self._replications: dict[Treatment, tuple[Replication, ...]] = {}
         self.trials: dict[Cell, Trial] = {}
         self.environments: dict[str, Environment] = {}
@@ -157,7 +161,8 @@ class ViewEvidence:
     def own_deviations(self, role: str, environment: str) -> tuple[str, ...]:
         """How an environment differs from the paper's, wherever it runs."""
         named = self.environments.get(environment)
-        return deviations_of(role, named, self._emulated) if named else ()
+        own = deviations_of(role, named, self._emulated) if named else ()
+        return (*self._otherwise, *own)
 
     def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
         deviations = self.deviations(arm.role, name, cell)
@@ -241,6 +246,13 @@ class ViewEvidence:
             return left.sentence
         options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != _UNSET)
         return f"no {' or '.join(place.kinds)}{options} on {place.layout} in this result"
+
+
+def _of_another_campaign(name: str, preset: str | None) -> tuple[str, ...]:
+    """A campaign of one's own may have other sizes, options or networks than the paper."""
+    if preset is None or name == preset or {name, preset} <= _ONE_MATRIX:
+        return ()
+    return (f"the campaign {name} instead of the preset {preset}",)
 
 
 def _native_times(overhead: Overhead) -> dict[int, float]:

@@ -63,7 +63,7 @@ def _papers(name: str) -> tuple[Paper, ...]:
 
 def _reproduced(each: Paper, wanted: Reproduction, shown: Shown) -> tuple[ListedPaper, ExitCode]:
     """One paper: a host that cannot run any of it does not keep the others from running."""
-    folder = ResultFolder(wanted.folder / each.identity)
+    folder = _folder(each, wanted.folder)
     error, code = None, ExitCode.DONE
     if wanted.runs:
         if not shown.quiet:
@@ -80,6 +80,14 @@ def _reproduced(each: Paper, wanted: Reproduction, shown: Shown) -> tuple[Listed
     except (HostError, InputError) as failed:
         print(f"tare: {failed}", file=sys.stderr)
         return _absent(each, folder, str(failed)), ExitCode.CANNOT
+
+
+def _folder(each: Paper, parent: Path) -> ResultFolder:
+    """Papers with one preset share its result: the one that is there, or the one in the preset's name."""
+    from tare.plan.source import preset_path
+
+    own = ResultFolder(parent / each.identity)
+    return own if own.exists() else ResultFolder(parent / preset_path(each.identity).stem)
 
 
 def _run(each: Paper, folder: ResultFolder, wanted: Reproduction, shown: Shown) -> ExitCode:
