@@ -298,7 +298,7 @@ def test_a_result_of_everything_leaves_no_claim_of_a_paper_unmeasured(paper: obj
         (each.identity, agreed.claim.text)
         for each in chosen.views
         for agreed in agreements(each, analysis_of(each, nothing, blocks=4))
-        if agreed.word is NOT_MEASURED
+        if agreed.word is NOT_MEASURED and agreed.here is None
     ]
     others = {"l12:fig2"}  # by order experiments
     assert {name for name, _ in unmeasured} <= others
@@ -405,3 +405,9 @@ def test_the_same_matrix_under_the_other_papers_name_counts() -> None:
     chosen = view("b17:fig4")
     own = replace(analysis_of(chosen), campaign="b16-stage3")
     assert agreements(chosen, own)[0].word is REPRODUCED
+
+
+def test_a_preset_that_differs_from_its_paper_is_not_judged_there() -> None:
+    within = agreements(view("b17:fig9"), analysis_of(view("b17:fig9")))[0]
+    assert (within.word, within.here) == (NOT_MEASURED, REPRODUCED)
+    assert within.reason == "2 processors for the container instead of 4"

@@ -75,6 +75,8 @@ class ClaimTable(_Where):
     alone: str | None = None
     among: list[str] = Field(default_factory=list)
     order_value: float | None = None
+    otherwise: str | None = None
+    """How the preset's own point differs from the paper's."""
     by_times: StrictBool = False
     """One environment in two places by its times, not by what it loses against native in each."""
 
@@ -156,6 +158,7 @@ def _claim(table: ClaimTable, view: ViewTable) -> PublishedClaim:
         among=tuple(table.among),
         value=table.order_value,
         by_times=table.by_times,
+        otherwise=table.otherwise,
     )
 
 

@@ -81,6 +81,8 @@ class PublishedClaim:
     """For ``BEST`` all roles of the table."""
     value: float | None = None
     """For ``ORDER`` the value of the varied option."""
+    otherwise: str | None = None
+    """How the preset's own point differs from the paper's, so that it is not judged; ``None``: it does not."""
     by_times: bool = False
     """One environment in two places is compared by its times, not by what it loses against native in each."""
 
