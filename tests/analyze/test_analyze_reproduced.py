@@ -8,7 +8,7 @@ from tests.view_example import analysis_of
 
 from tare.analyze.reproduced import listed, need_of, unmeasured
 from tare.papers import PAPERS, paper, view
-from tare.records import NATIVE, Analysis, Skipped
+from tare.records import NATIVE, Analysis, Skipped, Status
 from tare.records.published import Paper
 from tare.records.reproduced import ClaimFate, ListedClaim
 from tare.records.scaled import Scaled, Short
@@ -54,6 +54,20 @@ def test_what_an_unfinished_run_lacks_is_not_measured_yet() -> None:
     begun = analysis_of(FIGURE, roles=())
     assert claims(replace(begun, planned_trials=begun.planned_trials + 1))[0].fate is ClaimFate.NOT_YET
     assert claims(begun)[0].fate is ClaimFate.IMPOSSIBLE
+
+
+def test_trials_that_failed_are_not_called_impossible() -> None:
+    whole = analysis_of(FIGURE)
+    crashed = tuple(
+        replace(each, status=Status.FAILED, reason="exit status 139", samples=())
+        if each.trial.environment.name == "lxc"
+        else each
+        for each in whole.outcomes
+    )
+    left = tuple(each for each in whole.verdicts if each.overhead.summary.environment != "lxc")
+    first = claims(replace(whole, outcomes=crashed, verdicts=left))[0]
+    assert first.fate is not ClaimFate.IMPOSSIBLE
+    assert first.why.startswith("its trials failed: exit status 139")
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``tare reproduce`` from its command line on, without measuring."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ from tare.commands.line import Shown
 from tare.commands.reproduce import LIST_FILE, Reproduction, run_reproduce
 from tare.commands.run import Overrides
 from tare.errors import ExitCode, HostError, InputError
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.papers import PAPERS, paper
-from tare.records import Skipped
+from tare.records import NamedHost, Skipped
 
 
 def wanted(folder: Path, *, runs: bool = False) -> Reproduction:
@@ -50,6 +53,50 @@ def test_a_host_that_can_run_nothing_of_a_paper_says_why_and_goes_on(
     assert "- 1c1p1i: left out: no memory" in text
     assert "not measured yet" not in text
     capsys.readouterr()
+
+
+def begun(folder: Path, *hosts: str) -> None:
+    """A result of L12 that has only its campaign."""
+    campaign = resolved_preset("l12", processors=4, memory_byte=8 << 30)
+    named = tuple(NamedHost(name=name, address=name) for name in hosts)
+    result = ResultFolder(folder / "l12")
+    result.path.mkdir(parents=True)
+    text = json.dumps(replace(campaign, hosts=named).to_json())
+    (result.path / CAMPAIGN_FILE).write_text(text)
+
+
+def test_a_result_that_was_begun_on_other_hosts_is_not_continued_on_new_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(tmp_path, "a", "b")
+    asked: list[str | None] = []
+
+    def request_of(_: str, __: object, overrides: Overrides, *___: object) -> None:
+        asked.append(overrides.hosts)
+        raise HostError("not now")
+
+    monkeypatch.setattr(reproduce, "request_of", request_of)
+    on = replace(wanted(tmp_path, runs=True), asked=Overrides(hosts="a,b"))
+    run_reproduce("l12", on, Shown(quiet=True))
+    assert asked == [None]
+    for other in ("a", "a,c", "a,b,c"):
+        with pytest.raises(InputError, match=r"l12 was begun on other hosts; choose another -o"):
+            run_reproduce("l12", replace(on, asked=Overrides(hosts=other)), Shown(quiet=True))
+
+
+def test_two_papers_of_one_preset_share_its_result(tmp_path: Path) -> None:
+    paths = [reproduce._folder(paper(name), tmp_path).path.name for name in ("b16-stage3", "b17", "l12")]
+    assert paths == ["b17", "b17", "l12"]
+
+
+def test_a_torn_result_does_not_keep_the_list_from_being_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun(tmp_path)
+    (tmp_path / "l12" / CAMPAIGN_FILE).write_text("{")
+    assert run_reproduce("all", wanted(tmp_path), Shown()) is ExitCode.CANNOT
+    assert (tmp_path / LIST_FILE).read_text().count("### ") == len(PAPERS)
+    assert CAMPAIGN_FILE in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

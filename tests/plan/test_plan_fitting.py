@@ -151,6 +151,13 @@ def test_several_nodes_of_a_host_move_together_and_a_wire_is_left_out() -> None:
     assert not any(layout.hosts > 1 for layout in on("b17").layouts)
 
 
+@pytest.mark.parametrize("gibibyte", [2, 8, 11, 23])
+def test_layouts_that_were_moved_do_not_make_the_exact_ones_smaller(gibibyte: float) -> None:
+    campaign = on("y15", gibibyte=gibibyte)
+    assert campaign.limits.node_memory_byte == 256 * MEBIBYTE
+    assert "1c1p1i" in {str(layout) for layout in campaign.layouts}
+
+
 def test_layouts_that_come_to_the_same_are_measured_once() -> None:
     campaign = on("r15")
     assert [str(layout) for layout in campaign.layouts].count("32c1p1i") == 1

@@ -238,6 +238,14 @@ def test_a_result_without_sessions_or_skips_still_has_a_page() -> None:
     assert "Everything planned ran, and every trial counts." in shown.text
 
 
+def test_an_unfinished_result_does_not_claim_that_everything_ran() -> None:
+    analysis = replace(example(figures=FIGURES[:1], losing=False), sessions=(), skipped=())
+    done = len(analysis.outcomes)
+    shown = Page(render_report(replace(analysis, planned_trials=done + 3)))
+    assert f"{done} of {done + 3} planned trials were run." in shown.text
+    assert "Everything planned ran" not in shown.text
+
+
 def test_the_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")

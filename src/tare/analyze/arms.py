@@ -6,13 +6,16 @@ common blocks: by their times themselves, or, one environment in two cells, by w
 for factors.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
+from tare.analyze.busy import SENTENCE as BUSY
 from tare.analyze.contrasts import against_natives, between_two, contrast_of
 from tare.analyze.looks import by_block, common_reach, reach_of
+from tare.analyze.order import late_over_early
 from tare.analyze.view_evidence import MeasuredArm, PaperArm, ViewEvidence
-from tare.records import NATIVE, Cell, Estimate
+from tare.records import NATIVE, Cell, Estimate, OrderVerdict, SharedCell, SharingLoss
 from tare.statistics.contrasts import estimate, widened
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import Reach, interval
@@ -24,11 +27,16 @@ _TOO_BUSY = "the machine was too busy to tell"
 _FEWEST_VALUES = 2
 
 
-def between(first: MeasuredArm, second: MeasuredArm, error: float = ERROR) -> Estimate | None:
-    """How much more time the first takes, as a fraction; ``None`` where no block has both."""
+def between(
+    first: MeasuredArm, second: MeasuredArm, error: float = ERROR, *, by_times: bool = False
+) -> Estimate | None:
+    """How much more time the first takes, as a fraction; ``None`` where no block has both.
+
+    ``by_times``: one environment in two cells by its times: what a cell costs it may cost native too.
+    """
     if second.environment == NATIVE and _in_one_place(first, second):
         return _against_native(first, error)
-    return _between(first, second, error)
+    return _between(first, second, error, by_times=by_times)
 
 
 def withheld_of(first: MeasuredArm, second: MeasuredArm) -> str:
@@ -61,8 +69,8 @@ def _against_native(arm: MeasuredArm, error: float) -> Estimate | None:
     return as_fraction(estimate(widened(contrast), error))
 
 
-def _between(first: MeasuredArm, second: MeasuredArm, error: float) -> Estimate | None:
-    apart = first.environment == second.environment != NATIVE and first.cell != second.cell
+def _between(first: MeasuredArm, second: MeasuredArm, error: float, *, by_times: bool) -> Estimate | None:
+    apart = not by_times and first.environment == second.environment != NATIVE and first.cell != second.cell
     ours, theirs = (first.losses, second.losses) if apart else (first.times, second.times)
     blocks = sorted(ours.keys() & theirs.keys())
     if not blocks:
@@ -114,7 +122,8 @@ def loss_of(evidence: ViewEvidence, arm: PaperArm, alone: str) -> Iterator[Measu
             what=f"{name}, {arm.place.metric} of {where}",
             estimate=loss.typical,
             why=_TOO_BUSY if loss.withheld else "",
-            deviations=evidence.deviations(arm.role, name, cells.shared),
+            deviations=_of_both(evidence, arm.role, name, cells),
+            wider=_loss_at(loss),
         )
     if not own:
         _, why = evidence.of(arm) if arm.role != NATIVE else ((), "")
@@ -127,20 +136,53 @@ def _is_alone(evidence: ViewEvidence, cell: Cell, layout: str) -> bool:
 
 
 def spread_of(evidence: ViewEvidence, arm: PaperArm) -> Iterator[MeasuredPart]:
-    """The coefficient of variation of an environment's runs, from block to block."""
+    """The coefficient of variation of an environment's runs, from block to block.
+
+    Without the highest and the lowest, as in the papers that print one.
+    """
     arms, why = evidence.of(arm)
     for own in arms:
-        values = tuple(own.times.values())
+        values = _without_extremes(evidence.runs(own).values())
         spread = variation(values) if len(values) >= _FEWEST_VALUES else None
+        too_few = "" if spread else "too few blocks for a spread without the extremes"
         yield MeasuredPart(
             environment=own.environment,
             what=f"{own.said}, spread",
             estimate=spread,
-            why="" if spread else "one block has no spread",
+            why=too_few or withheld_of(own, own),
             deviations=own.deviations,
+            wider=_spread_at(values),
         )
     if not arms:
         yield missing(arm, why)
+
+
+def _without_extremes(values: Iterable[float]) -> tuple[float, ...]:
+    return tuple(sorted(values)[1:-1])
+
+
+def _spread_at(values: Sequence[float]) -> Callable[[float], Estimate | None]:
+    return lambda error: variation(values, 1 - error) if len(values) >= _FEWEST_VALUES else None
+
+
+def _loss_at(loss: SharingLoss) -> Callable[[float], Estimate | None]:
+    contrast = between_two([fmean(losses) for losses in loss.summary.log_losses])
+    return lambda error: as_fraction(estimate(contrast, error))
+
+
+def _of_both(evidence: ViewEvidence, role: str, name: str, cells: SharedCell) -> tuple[str, ...]:
+    """How the place with company or the one without differs from the paper's own."""
+    both = (each for cell in (cells.shared, cells.alone) for each in evidence.deviations(role, name, cell))
+    return tuple(dict.fromkeys(both))
+
+
+def _busy_of(verdict: OrderVerdict) -> str:
+    """``without_busy_orders`` put it into the claim of a verdict that it withheld."""
+    return _TOO_BUSY if verdict.claim.startswith(BUSY) else ""
+
+
+def _order_at(verdict: OrderVerdict, value: float) -> Callable[[float], Estimate | None]:
+    return lambda error: late_over_early(verdict.summary.blocks, value, 1 - error)
 
 
 def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iterator[MeasuredPart]:
@@ -162,29 +204,10 @@ def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iter
             environment=name,
             what=f"{name}, {arm.place.metric} at {where}, late over early",
             estimate=contrast.late_over_early,
-            deviations=evidence.own_deviations(arm.role, name),
+            why=_busy_of(verdict),
+            deviations=evidence.order_deviations(arm.role, name, verdict.summary.cell),
+            wider=_order_at(verdict, contrast.value) if verdict.summary.blocks else None,
         )
     if not own:
         why = "" if names else f"no {arm.role} in this result"
         yield missing(arm, why or f"no order experiment with the value {value:g} in this result")
-
-
-def timer_of(evidence: ViewEvidence, arm: PaperArm) -> Iterator[MeasuredPart]:
-    """CPU time over wall time of an environment's nodes, against native's."""
-    cells, names = evidence.cells(arm.place), evidence.named(arm.role)
-    own = [
-        each
-        for each in evidence.analysis.timers
-        if each.summary.environment in names and each.summary.cell in cells
-    ]
-    for each in own:
-        name, cell = each.summary.environment, each.summary.cell
-        yield MeasuredPart(
-            environment=name,
-            what=f"{name}, CPU time over wall time of {cell.workload} on {cell.layout}",
-            estimate=each.difference,
-            deviations=evidence.deviations(arm.role, name, cell),
-        )
-    if not own:
-        _, why = evidence.of(arm)
-        yield missing(arm, why or "no CPU time is known for it")

@@ -23,7 +23,7 @@ from tare.records import (
     OrderVerdict,
     OrderWord,
 )
-from tare.statistics.estimate import as_fraction
+from tare.statistics.estimate import LEVEL, as_fraction
 from tare.statistics.signed_rank import hodges_lehmann
 
 MARGIN = 0.005
@@ -113,11 +113,12 @@ def _exchanged(log_times: _Table, uptimes: _Table) -> NDArray[np.float64]:
 def _contrasts(blocks: Sequence[OrderedBlock]) -> list[OrderContrast]:
     """Each value at its latest place in a block's starts against its earliest."""
     values = sorted(run.value for run in blocks[0].starts[0].runs)
-    contrasts = []
-    for value in values:
-        logs = [_late_over_early(block, value) for block in blocks]
-        contrasts.append(OrderContrast(value=value, late_over_early=as_fraction(hodges_lehmann(logs))))
-    return contrasts
+    return [OrderContrast(value=value, late_over_early=late_over_early(blocks, value)) for value in values]
+
+
+def late_over_early(blocks: Sequence[OrderedBlock], value: float, level: float = LEVEL) -> Estimate:
+    """How much more time the run with this value takes late in a start than early in one, as a fraction."""
+    return as_fraction(hodges_lehmann([_late_over_early(block, value) for block in blocks], level))
 
 
 def _late_over_early(block: OrderedBlock, value: float) -> float:

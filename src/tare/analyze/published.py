@@ -24,7 +24,6 @@ from tare.analyze.arms import (
     missing,
     order_of,
     spread_of,
-    timer_of,
     withheld_of,
 )
 from tare.analyze.roles import ROLES
@@ -53,7 +52,7 @@ _BY_CHANCE = "one of {} comparisons lies beyond the bound, which may be chance"
 
 def agreements(view: View, analysis: Analysis) -> tuple[Agreement, ...]:
     """One for each claim of the view, in its order."""
-    evidence = ViewEvidence(analysis)
+    evidence = ViewEvidence(analysis, view.preset)
     return tuple(agreement(claim, evidence) for claim in view.claims)
 
 
@@ -177,6 +176,8 @@ def _rate(slower: float) -> float:
 def _part(shown: MeasuredPart, claim: PublishedClaim, measured: int) -> Part:
     if shown.estimate is None:
         return _absent(shown)
+    if claim.otherwise is not None:
+        shown = replace(shown, deviations=(*shown.deviations, claim.otherwise))
     ours = _as_published(shown.estimate, claim)
     word, reason = _word(shown, ours, claim, measured)
     if shown.deviations:
@@ -233,10 +234,14 @@ def _comparisons(claim: PublishedClaim, evidence: ViewEvidence) -> Iterator[Meas
         other = claim.against_place or place
         for role in claim.environments:
             second = role if claim.against == SAME else claim.against
-            yield from _compared(evidence, PaperArm(role, place), PaperArm(second, other))
+            yield from _compared(
+                evidence, PaperArm(role, place), PaperArm(second, other), by_times=claim.by_times
+            )
 
 
-def _compared(evidence: ViewEvidence, first: PaperArm, second: PaperArm) -> Iterator[MeasuredPart]:
+def _compared(
+    evidence: ViewEvidence, first: PaperArm, second: PaperArm, *, by_times: bool = False
+) -> Iterator[MeasuredPart]:
     """One for each pair of ours that stands for this pair; one without an estimate if there is none."""
     (arms, why), (others, lacking) = evidence.of(first), evidence.of(second)
     if not arms or not others:
@@ -244,21 +249,23 @@ def _compared(evidence: ViewEvidence, first: PaperArm, second: PaperArm) -> Iter
         return
     pairs = [(arm, other) for arm in arms for other in _partners(arm, others)]
     for arm, other in pairs:
-        estimate = between(arm, other)
+        estimate = between(arm, other, by_times=by_times)
         yield MeasuredPart(
             environment=arm.environment,
             what=f"{arm.said} against {other.said_beside(arm)}",
             estimate=estimate,
             why=NO_BLOCK if estimate is None else withheld_of(arm, other),
             deviations=tuple(dict.fromkeys((*arm.deviations, *other.deviations))),
-            wider=_at_other_errors(arm, other),
+            wider=_at_other_errors(arm, other, by_times=by_times),
         )
     if not pairs:
         yield missing(first, f"nothing of {second.said} to compare it with")
 
 
-def _at_other_errors(first: MeasuredArm, second: MeasuredArm) -> Callable[[float], Estimate | None]:
-    return lambda error: between(first, second, error)
+def _at_other_errors(
+    first: MeasuredArm, second: MeasuredArm, *, by_times: bool
+) -> Callable[[float], Estimate | None]:
+    return lambda error: between(first, second, error, by_times=by_times)
 
 
 def _partners(arm: MeasuredArm, others: Sequence[MeasuredArm]) -> Sequence[MeasuredArm]:
@@ -310,5 +317,4 @@ _FINDERS: Mapping[ClaimKind, Callable[[PublishedClaim, ViewEvidence], Iterator[M
     ClaimKind.LOSS: _each(lambda claim, evidence, arm: loss_of(evidence, arm, claim.alone or "")),
     ClaimKind.VARIATION: _each(lambda _, evidence, arm: spread_of(evidence, arm)),
     ClaimKind.ORDER: _each(lambda claim, evidence, arm: order_of(evidence, arm, claim.value)),
-    ClaimKind.TIMER: _each(lambda _, evidence, arm: timer_of(evidence, arm)),
 }

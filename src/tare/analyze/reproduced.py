@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from tare.analyze.published import agreement, places_of
 from tare.analyze.roles import ROLES
 from tare.analyze.view_evidence import ViewEvidence
-from tare.records import Analysis, Skipped
+from tare.records import Analysis, Skipped, Status
 from tare.records.published import (
     Agreement,
     AgreementWord,
@@ -32,7 +32,7 @@ _NEEDS: Mapping[Short, str] = {
 
 def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
     """Every claim of the paper, in the order of its pages."""
-    evidence = ViewEvidence(analysis)
+    evidence = ViewEvidence(analysis, paper.identity)
     ended = len(analysis.outcomes) >= analysis.planned_trials and not analysis.cut_by_budget
     return tuple(
         _listed(
@@ -64,15 +64,35 @@ def _listed(claim: ListedClaim, analysis: Analysis, ended: bool) -> ListedClaim:
     word = claim.agreement.word
     needs = tuple(dict.fromkeys(_needs(claim.agreement, analysis)))
     fate = _FATES.get(word)
+    lost = _failed(claim.agreement, analysis)
     if fate is None:
-        fate = ClaimFate.IMPOSSIBLE if needs or ended else ClaimFate.NOT_YET
+        fate = ClaimFate.IMPOSSIBLE if needs or (ended and not lost) else ClaimFate.NOT_YET
     return ListedClaim(
         view=claim.view,
         agreement=claim.agreement,
         fate=fate,
-        why="" if fate in {ClaimFate.REPRODUCED, ClaimFate.CONTRADICTED} else _why(claim.agreement, analysis),
+        why=""
+        if fate in {ClaimFate.REPRODUCED, ClaimFate.CONTRADICTED}
+        else "; ".join(filter(None, (lost, _why(claim.agreement, analysis)))),
         needs=needs if fate is ClaimFate.IMPOSSIBLE else (),
     )
+
+
+def _failed(agreed: Agreement, analysis: Analysis) -> str:
+    """That trials of what a claim lacks were run and failed; empty where none was."""
+    absent = {part.environment for part in agreed.parts if part.ours is None}
+    layouts = {place.layout for place in places_of(agreed.claim)}
+    kinds = {kind for place in places_of(agreed.claim) for kind in place.kinds}
+    roles = [ROLES[role] for role in absent if role in ROLES]
+    failed = [
+        outcome
+        for outcome in analysis.outcomes
+        if outcome.status is not Status.OK
+        and outcome.trial.workload.kind in kinds
+        and str(outcome.trial.layout) in layouts
+        and any(outcome.trial.environment.technology in role.technologies for role in roles)
+    ]
+    return f"its trials failed: {failed[0].reason or failed[0].status}" if failed else ""
 
 
 def _why(agreed: Agreement, analysis: Analysis) -> str:

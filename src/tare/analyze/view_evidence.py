@@ -27,6 +27,8 @@ from tare.records.published import ClaimPlace
 from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 
+_ONE_MATRIX = frozenset({"b16-stage3", "b17"})
+"""One preset under the names of two papers."""
 _UNSET = "unset"
 """As an option's value: the campaign must not give it."""
 Logs = Mapping[int, float]
@@ -82,8 +84,10 @@ class MeasuredArm:
 class ViewEvidence:
     """An analysis, ready to be asked for arms."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, preset: str | None = None) -> None:
+        """``preset``: what the paper's own point is in; ``None``: nothing is to be judged."""
         self.analysis = analysis
+        self._otherwise = _of_another_campaign(analysis.campaign, preset)
         self._replications: dict[Treatment, tuple[Replication, ...]] = {}
         self.trials: dict[Cell, Trial] = {}
         self.environments: dict[str, Environment] = {}
@@ -136,10 +140,29 @@ class ViewEvidence:
         points = (point.sentence for point in self._scaled if _concerns(point, trial))
         return (*self.own_deviations(role, environment), *points)
 
+    def runs(self, arm: MeasuredArm) -> Logs:
+        """The times of single runs: of native's two in a block the first, as their mean varies less than a run."""
+        if arm.environment != NATIVE:
+            return arm.times
+        verdicts = self._verdicts.get((arm.cell, arm.place.metric), {}).values()
+        blocks = (block for each in verdicts for block in each.overhead.summary.blocks)
+        return {block.block: math.log(block.native[0]) for block in blocks} or arm.times
+
+    def order_deviations(self, role: str, environment: str, cell: Cell) -> tuple[str, ...]:
+        """How the cell of an order experiment differs, whose trials are each a whole series."""
+        points = (
+            point.sentence
+            for point in self._scaled
+            if (not point.workloads or cell.workload in point.workloads)
+            and (not point.layouts or cell.layout in point.layouts)
+        )
+        return (*self.own_deviations(role, environment), *points)
+
     def own_deviations(self, role: str, environment: str) -> tuple[str, ...]:
         """How an environment differs from the paper's, wherever it runs."""
         named = self.environments.get(environment)
-        return deviations_of(role, named, self._emulated) if named else ()
+        own = deviations_of(role, named, self._emulated) if named else ()
+        return (*self._otherwise, *own)
 
     def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
         deviations = self.deviations(arm.role, name, cell)
@@ -223,6 +246,13 @@ class ViewEvidence:
             return left.sentence
         options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != _UNSET)
         return f"no {' or '.join(place.kinds)}{options} on {place.layout} in this result"
+
+
+def _of_another_campaign(name: str, preset: str | None) -> tuple[str, ...]:
+    """A campaign of one's own may have other sizes, options or networks than the paper."""
+    if preset is None or name == preset or {name, preset} <= _ONE_MATRIX:
+        return ()
+    return (f"the campaign {name} instead of the preset {preset}",)
 
 
 def _native_times(overhead: Overhead) -> dict[int, float]:

@@ -90,7 +90,7 @@ def _picture(analysis: "Analysis", shown: "ShownView", ending: str) -> bytes:
 def _shown(analysis: "Analysis", paper: "Paper", views: "Sequence[View]") -> "list[ShownView]":
     from tare.analyze.view_evidence import ViewEvidence
 
-    evidence = ViewEvidence(analysis)
+    evidence = ViewEvidence(analysis, paper.identity)
     return [_one(view, paper, evidence) for view in views]
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from tare.commands.line import Shown
 from tare.commands.run import Overrides, request_of, run_and_show
 from tare.drawing.words import counted, moment
-from tare.errors import ExitCode, HostError, InputError
+from tare.errors import CampaignError, ExitCode, HostError, InputError
 from tare.journal.result import ResultFolder
+from tare.measure.kept import kept_campaign
 from tare.papers import PAPERS, paper
 from tare.plan.campaign import Campaign
 from tare.plan.problems import nearest, printable
@@ -62,30 +63,58 @@ def _papers(name: str) -> tuple[Paper, ...]:
 
 def _reproduced(each: Paper, wanted: Reproduction, shown: Shown) -> tuple[ListedPaper, ExitCode]:
     """One paper: a host that cannot run any of it does not keep the others from running."""
-    folder = ResultFolder(wanted.folder / each.identity)
+    folder = _folder(each, wanted.folder)
     error, code = None, ExitCode.DONE
     if wanted.runs:
         if not shown.quiet:
             print(f"{each.short}: {each.title}", file=sys.stderr)
         try:
             code = _run(each, folder, wanted, shown)
-        except HostError as failed:
+        except (HostError, CampaignError) as failed:
             error, code = str(failed), ExitCode.CANNOT
             print(f"tare: {error}", file=sys.stderr)
     if not folder.exists():
         return _absent(each, folder, error), ExitCode.CANNOT
-    return _listed(each, folder, error), code
+    try:
+        return _listed(each, folder, error), code
+    except (HostError, InputError) as failed:
+        print(f"tare: {failed}", file=sys.stderr)
+        return _absent(each, folder, str(failed)), ExitCode.CANNOT
+
+
+def _folder(each: Paper, parent: Path) -> ResultFolder:
+    """Papers with one preset share its result: the one that is there, or the one in the preset's name."""
+    from tare.plan.source import preset_path
+
+    own = ResultFolder(parent / each.identity)
+    return own if own.exists() else ResultFolder(parent / preset_path(each.identity).stem)
 
 
 def _run(each: Paper, folder: ResultFolder, wanted: Reproduction, shown: Shown) -> ExitCode:
     """Continue the paper's result, or begin it."""
     if folder.exists():
+        _check_hosts(wanted.asked.hosts, each, folder)
         asked = replace(wanted.asked, hosts=None)
         request = request_of(str(folder.path), None, asked, wanted.image_name)
     else:
         request = request_of(each.identity, folder.path, wanted.asked, wanted.image_name)
         request = replace(request, campaign=_with_control(request.campaign, each))
     return run_and_show(request, shown, answers=False)
+
+
+def _check_hosts(asked: str | None, each: Paper, folder: ResultFolder) -> None:
+    """Raises ``InputError`` for hosts that are not the result's; the same may be named again."""
+    from tare.environments import PROVIDERS
+    from tare.plan.asked_hosts import with_hosts
+    from tare.plan.hosts import hosts_of
+    from tare.plan.source import preset_source
+
+    if asked is None:
+        return
+    wanted = hosts_of(with_hosts(preset_source(each.identity), asked, PROVIDERS).data, PROVIDERS, [])
+    kept = kept_campaign(folder).hosts
+    if {host.name for host in wanted} != {host.name for host in kept}:
+        raise InputError(f"--hosts: {folder.path} was begun on other hosts; choose another -o")
 
 
 def _with_control(campaign: Campaign, each: Paper) -> Campaign:

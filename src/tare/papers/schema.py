@@ -75,7 +75,10 @@ class ClaimTable(_Where):
     alone: str | None = None
     among: list[str] = Field(default_factory=list)
     order_value: float | None = None
-    timer: bool = False
+    otherwise: str | None = None
+    """How the preset's own point differs from the paper's."""
+    by_times: StrictBool = False
+    """One environment in two places by its times, not by what it loses against native in each."""
 
 
 class ValueTable(_Part):
@@ -154,6 +157,8 @@ def _claim(table: ClaimTable, view: ViewTable) -> PublishedClaim:
         alone=table.alone,
         among=tuple(table.among),
         value=table.order_value,
+        by_times=table.by_times,
+        otherwise=table.otherwise,
     )
 
 
@@ -166,7 +171,7 @@ def _kind(table: ClaimTable) -> ClaimKind:
         return ClaimKind.VARIATION
     if table.order_value is not None:
         return ClaimKind.ORDER
-    return ClaimKind.TIMER if table.timer else ClaimKind.COMPARISON
+    return ClaimKind.COMPARISON
 
 
 def _quantity(table: ClaimTable, view: ViewTable) -> Quantity:

@@ -34,8 +34,6 @@ class ClaimKind(StrEnum):
     """Some environments against all others: a column of ticks."""
     ORDER = "order"
     """The same run early and late within one start."""
-    TIMER = "timer"
-    """CPU time over wall time, against native's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +61,7 @@ class PublishedClaim:
     kind: ClaimKind
     quantity: Quantity
     environments: tuple[str, ...]
-    """Roles (``analyze.arms``): each must show it. For ``BEST`` those with a tick."""
+    """Roles (``analyze.roles``): each must show it. For ``BEST`` those with a tick."""
     places: tuple[ClaimPlace, ...]
     """Each must show it."""
     low: float | None
@@ -83,6 +81,10 @@ class PublishedClaim:
     """For ``BEST`` all roles of the table."""
     value: float | None = None
     """For ``ORDER`` the value of the varied option."""
+    otherwise: str | None = None
+    """How the preset's own point differs from the paper's, so that it is not judged; ``None``: it does not."""
+    by_times: bool = False
+    """One environment in two places is compared by its times, not by what it loses against native in each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,10 +183,17 @@ def remarks(analysis: Analysis) -> Iterator[Text]:
     for skipped in analysis.skipped:
         reason = f"{one_line(skipped.environment)} {skip_said(skipped)}: {one_line(skipped.reason)}"
         yield Text(f"{reason}. To get it: {one_line(skipped.remedy)}")
+    if unfinished := _not_run(analysis):
+        yield Text(unfinished)
+
+
+def _not_run(analysis: Analysis) -> str | None:
+    """How many of the planned trials were run; ``None`` if all were."""
     done = len(analysis.outcomes)
-    if done < analysis.planned_trials:
-        why = ": the time budget ended first" if analysis.cut_by_budget else ""
-        yield Text(f"{done} of {analysis.planned_trials} planned trials were run{why}")
+    if done >= analysis.planned_trials:
+        return None
+    why = ": the time budget ended first" if analysis.cut_by_budget else ""
+    return f"{done} of {analysis.planned_trials} planned trials were run{why}"
 
 
 def _losses_said(analysis: Analysis) -> Iterator[Text]:
@@ -211,5 +218,6 @@ def html(analysis: Analysis, left_out: str | None) -> PageSection:
         dropped=dropped(analysis),
         repeated_said=repeated_said(analysis),
         left_out=left_out,
+        not_run=_not_run(analysis),
         is_damaged=bool(analysis.integrity.warnings),
     )

@@ -47,14 +47,14 @@ def best_iterations(
     return max(1, min(MOST_ITERATIONS, round(best)))
 
 
-def variation(log_values: Sequence[float]) -> Estimate:
+def variation(log_values: Sequence[float], level: float = LEVEL) -> Estimate:
     """The coefficient of variation of values that are given as logarithms: sqrt(exp(s2) - 1), s2 their variance.
 
     The interval is chi-squared's for the variance of normal logarithms; without one below ``FEWEST_VALUES``.
     """
     n = len(log_values)
     square = MeanSquare(1.0, statistics.variance(log_values), n - 1)
-    squared = combined([square], n)
+    squared = combined([square], n, level)
     if n < FEWEST_VALUES:
         squared = replace(squared, low=None, high=None)
     return transformed(squared, _of_variance)
@@ -64,9 +64,9 @@ def _of_variance(variance: float) -> float:
     return math.sqrt(math.expm1(min(variance, _LARGEST_VARIANCE)))
 
 
-def combined(squares: Sequence[MeanSquare], n: int) -> Estimate:
+def combined(squares: Sequence[MeanSquare], n: int, level: float = LEVEL) -> Estimate:
     """The sum of factor times mean square with its interval, which does not go below 0."""
-    tail = (1 - LEVEL) / 2
+    tail = (1 - level) / 2
     point = sum(square.factor * square.value for square in squares)
     below = above = 0.0
     for square in squares:
@@ -77,4 +77,4 @@ def combined(squares: Sequence[MeanSquare], n: int) -> Estimate:
         below += (down * size) ** 2
         above += (up * size) ** 2
     low, high = point - math.sqrt(below), point + math.sqrt(above)
-    return Estimate(point=point, low=max(0.0, low), high=max(0.0, high), level=LEVEL, n=n)
+    return Estimate(point=point, low=max(0.0, low), high=max(0.0, high), level=level, n=n)

@@ -24,7 +24,8 @@ _WHOSE = {"node_memory_byte": "memory of a node", "host_memory_byte": "memory of
 def with_less_memory(campaign: Campaign, host: Host, points: list[Scaled]) -> Campaign:
     """The campaign with memory that fits; a campaign that varies memory is left to its checks.
 
-    A layout that would leave less than half to all others is left out instead.
+    A layout that would leave less than half to all others is left out instead, and so is one that was moved onto fewer
+    hosts and needs more than there is: it is not the asked point anyway, and would make the others smaller.
     """
     if any(factor.key in MEMORY_LIMITS for factor in campaign.factors):
         return campaign
@@ -56,7 +57,14 @@ def _why(memory_byte: int) -> str:
 
 def _without_the_largest(campaign: Campaign, available_byte: int, points: list[Scaled]) -> Campaign:
     needs_byte = _needs_byte(campaign)
-    lost = [layout for layout, own_byte in needs_byte.items() if available_byte < own_byte * _LEAST_PART]
+    moved = {
+        name for point in points if point.here and point.short_of is Short.HOSTS for name in point.layouts
+    }
+    lost = [
+        layout
+        for layout, own_byte in needs_byte.items()
+        if available_byte < own_byte * (1 if str(layout) in moved else _LEAST_PART)
+    ]
     if not lost or len(lost) == len(needs_byte):
         return campaign
     points.append(
