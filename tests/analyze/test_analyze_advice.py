@@ -22,6 +22,7 @@ from tare.records.advice import (
     Resource,
     Suitability,
 )
+from tare.report.advice import answer_said, predicted_said
 
 APP = rates_of(100)
 
@@ -219,3 +220,34 @@ def test_what_cannot_be_predicted_is_to_be_measured_only_beside_what_costs_somet
     own = replace(application(APP), measured=(measured("plain", point, "a"),))
     advice = advise(own, [Candidate(name="wild", technology="fake")], wild)
     assert (advice.take, advice.measure) == (("plain",), measure)
+
+
+def test_a_need_that_no_known_workload_has_must_be_measured() -> None:
+    advice = advise(application({Resource.FILE_BYTES: 5e8}), [ARMS[0]], planted(14))
+    assert (advice.take, advice.measure) == ((), ("plain",))
+    (plain,) = advice.predicted
+    assert (plain.basis, plain.unknown) == (Basis.OUTSIDE, (Resource.FILE_BYTES,))
+    assert "must be measured: of no known workload file bytes are known" in predicted_said(plain)
+
+
+def test_the_command_that_lacks_an_environments_options_says_so() -> None:
+    own = Candidate(name="mine", technology="fake", settings=("seed = 3",))
+    said = list(answer_said(advise(application({Resource.FILE_BYTES: 5e8}), [own], [])))
+    assert not any("seed = 3" in line for line in said)
+    known = planted(14, {"mine": {}})
+    said = list(answer_said(advise(application({Resource.FILE_BYTES: 5e8}), [own], known)))
+    assert any("does not set what mine has (seed = 3)" in line for line in said)
+
+
+def test_a_cure_that_is_not_shown_to_be_faster_is_tied() -> None:
+    cured = replace(
+        measured("filter", 0.195, ""), arm=Candidate(name="cured", technology="fake", of="filter")
+    )
+    own = replace(application(APP), measured=(measured("filter", 0.2, "a"), cured))
+    assert advise(own, [], planted(14)).take == ("cured", "filter")
+
+
+def test_metrics_that_tell_nothing_are_said() -> None:
+    own = replace(measured("filter", 0.2, "a"), metric="gups", metrics=3, untold=1)
+    advice = advise(replace(application(APP), measured=(own,)), [], [])
+    assert "take filter, as measured (not by all of its metrics: some tell nothing)" in answer_said(advice)

@@ -148,3 +148,37 @@ def test_the_same_workload_counts_once_and_others_of_its_name_have_numbers() -> 
     assert joined.rates == {Resource.FAULTS: 2.0, Resource.CALLS: 7.0}
     assert joined.overheads == {"docker": pytest.approx(0.1), "lxc": pytest.approx(0.1)}
     assert [each.name for each in merged([("a", first), ("b", again)])] == ["work (1)", "work (2)"]
+
+
+HPL = verdict_of(around(0.01, 0.001), metric="hpl")
+GUPS = verdict_of(around(math.log(4), 0.01), metric="gups")
+
+
+def test_the_worst_primary_metric_decides_and_is_named() -> None:
+    (own,) = measured_in(analysis(HPL, GUPS), DOCKER, CELL, "hpcc")
+    assert (own.metric, own.metrics, own.untold) == ("gups", 2, 0)
+    assert own.overhead.point == pytest.approx(3.0, rel=0.01)
+
+
+def test_a_metric_that_is_withheld_leaves_the_others_and_is_counted() -> None:
+    held = replace(HPL, withheld=next(iter(Withheld)))
+    (own,) = measured_in(analysis(held, GUPS), DOCKER, CELL, "hpcc")
+    assert (own.tells, own.metric, own.untold) == (True, "gups", 1)
+    (none,) = measured_in(analysis(held), DOCKER, CELL, "hpcc")
+    assert (none.tells, none.metric, none.untold) == (False, "", 1)
+
+
+def test_environments_whose_worst_metrics_differ_are_apart_by_their_intervals() -> None:
+    names = ArmNames({name: Candidate(name=name, technology=name) for name in ("docker", "lxc", "podman")})
+    near = verdict_of(around(math.log(4.01), 0.02), "podman", metric="hpl")
+    far = verdict_of(around(math.log(1.5), 0.01), "lxc", metric="hpl")
+    own = {each.arm.name: each for each in measured_in(analysis(HPL, GUPS, far, near), names, CELL, "hpcc")}
+    assert not set(own["lxc"].letters) & set(own["docker"].letters)
+    assert set(own["podman"].letters) & set(own["docker"].letters)
+    assert own["podman"].untold == 1
+
+
+def test_a_cure_of_one_metric_leaves_the_others() -> None:
+    (own, with_cure) = measured_in(analysis(SLOW, GUPS, interventions=(cured(),)), DOCKER, CELL, "hpcc")
+    assert own.metric == with_cure.metric == "gups"
+    assert with_cure.overhead.point == pytest.approx(3.0, rel=0.01)

@@ -91,7 +91,9 @@ class KnownHere:
             if self.environments.setdefault(called, environment) != environment:
                 called = f"{environment.name} of {analysis.result}"
                 self.environments[called] = environment
-            names[environment.name] = Candidate(name=called, technology=environment.technology)
+            names[environment.name] = Candidate(
+                name=called, technology=environment.technology, settings=_settings(environment)
+            )
         return ArmNames(names)
 
 
@@ -217,6 +219,12 @@ def _others(folders: Sequence[Path], results: Sequence[Path]) -> list[Path]:
 def _environments(outcomes: Sequence[Outcome]) -> list[Environment]:
     named = {outcome.trial.environment.name: outcome.trial.environment for outcome in outcomes}
     return [each for name, each in named.items() if name != NATIVE and each.technology != HOST_FILES]
+
+
+def _settings(environment: Environment) -> tuple[str, ...]:
+    options = tuple(f"{name} = {value}" for name, value in sorted(environment.options.items()))
+    network = environment.network
+    return options if network is None else (*options, f"network {network}")
 
 
 def _traced(folder: ResultFolder) -> TracedCalls:

@@ -41,7 +41,7 @@ _REMOVE = ("docker", "rm", "--force", "--volumes")
 _PAUSE = "pause"
 _PAUSE_BYTE = 16 * MEBIBYTE
 _NO_SANDBOXES = frozenset({"runc", "crun"})
-"""Runtimes whose containers are processes of the host's kernel; any other counts as a sandbox."""
+"""Runtimes whose containers are processes of the host's kernel for certain; any other is measured as a sandbox."""
 _DAEMONS = ("dockerd", "containerd")
 _STARTING_LIMIT_S = 15.0
 
@@ -72,7 +72,7 @@ class Docker(Provider):
     def refuse_devices(self, options: Mapping[str, OptionValue]) -> str | None:
         if options.get("runtime", "runc") in _NO_SANDBOXES:
             return None
-        return "the runtime has a kernel of its own, which shows no device of the host"
+        return "the runtime may have a kernel of its own, which shows no device of the host"
 
     def refuse_uncached(self, options: Mapping[str, OptionValue]) -> str | None:
         return gvisor_node.CACHES if _is_gvisor(options) else None

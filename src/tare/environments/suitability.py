@@ -8,6 +8,7 @@ are experimental in Docker.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tare.records import Environment
 from tare.records.advice import Isolation, Suitability
@@ -101,15 +102,23 @@ SUITABILITY: Mapping[str, Suitability] = {
 }
 """Technology \N{RIGHTWARDS ARROW} what it is like."""
 _PLAIN_RUNTIMES = ("runc", "crun")
+_OWN_KERNELS: Mapping[str, Isolation] = {"runsc": Isolation.SANDBOX, "kata": Isolation.MACHINE}
+"""How the names of Docker's runtimes begin that have a kernel of their own, by their makers' instructions."""
 
 
 def suitability_of(environment: Environment) -> Suitability:
-    """Of a technology with its options: Docker's other runtimes have their own kernel, ssh has what is below it."""
+    """Of a technology with its options: ssh has what is below it; of a Docker runtime of another name nobody knows."""
     below = environment.options.get("below")
     if environment.technology == "ssh" and below in SUITABILITY:
         return SUITABILITY[str(below)]
     runtime = str(environment.options.get("runtime", "runc"))
     if environment.technology == "docker" and runtime not in _PLAIN_RUNTIMES:
-        isolation = Isolation.SANDBOX if runtime.startswith("runsc") else None
-        return _row(root=True, daemon=True, isolation=isolation, images=("oci",), own_kernel=True, gpu=False)
+        own = (isolation for name, isolation in _OWN_KERNELS.items() if runtime.startswith(name))
+        isolation = next(own, None)
+        return replace(
+            SUITABILITY["docker"],
+            isolation=isolation,
+            own_kernel=None if isolation is None else True,
+            gpu=None if isolation is None else False,
+        )
     return SUITABILITY[environment.technology]

@@ -41,9 +41,9 @@ class Isolation(IntEnum):
 
     NONE = 0
     FILES = 1
-    """Other files, and little else."""
+    """Other files, and little else: host name and IPC, mostly processes too, are the host's."""
     NAMESPACES = 2
-    """Of the host's own kernel."""
+    """Of the host's own kernel: files, processes, host name and IPC of its own."""
     SANDBOX = 3
     """A kernel in user space answers the system calls."""
     MACHINE = 4
@@ -102,6 +102,8 @@ class Candidate:
     """In the user's words; empty: it is as it comes."""
     of: str | None = None
     """The environment that the cure changes."""
+    settings: tuple[str, ...] = ()
+    """Options and network of the environment that ``tare weigh`` does not set, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,12 @@ class OwnVerdict:
     """Of the result's ranking: two that share a letter are not distinguished."""
     withheld: bool = False
     """Whether the host was too busy for any claim."""
+    metric: str = ""
+    """The primary metric with the largest overhead, which decides; empty: it is the only one."""
+    metrics: int = 1
+    """Number of primary metrics that the application has in any environment."""
+    untold: int = 0
+    """How many of them tell nothing here: missing, without an interval, or the host was too busy."""
 
     @property
     def tells(self) -> bool:
@@ -195,6 +203,8 @@ class Predicted:
     """What each resource adds to the predicted overhead, as a fraction; only what adds something."""
     beyond: tuple[Resource, ...] = ()
     """What the application uses more of than any known workload."""
+    unknown: tuple[Resource, ...] = ()
+    """Those of ``beyond`` that are known of no workload at all."""
     letters: str = ""
     """Two that share a letter are not distinguished."""
 

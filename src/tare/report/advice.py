@@ -59,7 +59,15 @@ def _predicted_title(predicted: Sequence[Predicted]) -> str:
 
 def _measured_said(measured: OwnVerdict) -> str:
     said = f"{measured.said}{_cure(measured.arm)}"
-    return f"{_place(measured.letters, measured.arm)} {_figure(measured.overhead)}: {said}"
+    if measured.metric:
+        said += f" in {one_line(measured.metric)}, the worst of {measured.metrics} metrics"
+    return f"{_place(measured.letters, measured.arm)} {_figure(measured.overhead)}: {said}{_untold(measured)}"
+
+
+def _untold(measured: OwnVerdict) -> str:
+    if not measured.untold or measured.metrics == 1:
+        return ""
+    return f"; {measured.untold} of {measured.metrics} metrics tell nothing"
 
 
 def predicted_said(predicted: Predicted) -> str:
@@ -89,8 +97,7 @@ def _parts_said(predicted: Predicted) -> str:
 def _why_not(predicted: Predicted) -> str:
     match predicted.basis:
         case Basis.OUTSIDE:
-            used = ", ".join(predicted.beyond)
-            reason = f"it has more {used} than any known workload"
+            reason = _beyond_said(predicted)
         case Basis.TOO_FEW:
             return f"{counted(predicted.n, 'known workload')} ran in it; {LEAST_KNOWN} are the fewest"
         case _:
@@ -101,6 +108,14 @@ def _why_not(predicted: Predicted) -> str:
         level = least_level([predicted.overhead])
         more = f", one more {interval_percent(predicted.overhead)} in {level} of cases"
     return f"{reason}{erring}; they lose {_range_said(predicted.known)} (n = {predicted.n}){more}"
+
+
+def _beyond_said(predicted: Predicted) -> str:
+    more = ", ".join(each for each in predicted.beyond if each not in predicted.unknown)
+    reasons = [f"it has more {more} than any known workload"] if more else []
+    if predicted.unknown:
+        reasons.append(f"of no known workload {', '.join(predicted.unknown)} are known")
+    return ", and ".join(reasons)
 
 
 def _errors_said(left_out: LeftOut) -> str:
@@ -122,11 +137,12 @@ def answer_said(advice: Advice) -> Iterator[str]:
     if take:
         ground = "measured" if any(each.arm.name in advice.take for each in advice.measured) else "predicted"
         tied = f": tied, as nothing {ground} tells them apart" if len(take) > 1 else f", as {ground}"
-        yield f"take {' or '.join(take)}{tied}"
+        yield f"take {' or '.join(take)}{tied}{_without_some(advice)}"
     if advice.measure:
         these = {1: "measure this one", 2: "measure these two"}[len(advice.measure)]
         why = "to decide between them, " if len(take) > 1 else "it may be better still; " if take else ""
         yield f"{why}{these}: {command_said(advice)}"
+        yield from _unset(advice)
     if not take and advice.known < LEAST_KNOWN:
         yield (
             f"{LEAST_KNOWN} known workloads on this host are the fewest to predict from: tare run {PRESET} "
@@ -134,6 +150,24 @@ def answer_said(advice: Advice) -> Iterator[str]:
         )
     if not take and not advice.measure:
         yield "no environment is left that was ever measured here and is all that you require"
+
+
+def _without_some(advice: Advice) -> str:
+    partly = [
+        each for each in advice.measured if each.arm.name in advice.take and each.metrics > 1 and each.untold
+    ]
+    if not partly:
+        return ""
+    return " (not by all of its metrics: some tell nothing)"
+
+
+def _unset(advice: Advice) -> Iterator[str]:
+    """What the printed command lacks."""
+    arms = {each.arm.name: each.arm for each in (*advice.predicted, *advice.measured)}
+    for arm in (arms[name] for name in advice.measure):
+        if arm.settings:
+            settings = one_line(", ".join(arm.settings))
+            yield f"the command does not set what {_called(arm)} has ({settings}): copy that into a campaign"
 
 
 def command_said(advice: Advice) -> str:
@@ -168,6 +202,7 @@ class CandidateShape(JsonShape):
     technology: str = key("its technology")
     cure: str = key("the cure in the user's words; empty: it is as it comes")
     of: str | None = key("the environment that the cure changes; `null`: it is as it comes")
+    settings: list[str] = key("its options and network that the printed command does not set")
 
 
 class OwnVerdictShape(JsonShape):
@@ -179,6 +214,9 @@ class OwnVerdictShape(JsonShape):
     result: str = key("the result's folder")
     withheld: bool = key("whether the host was too busy for any claim")
     letters: str = key("two that share a letter are not distinguished; empty: not ranked")
+    metric: str = key("the primary metric that decides, the worst; empty: it has one")
+    metrics: int = key("number of its primary metrics")
+    untold: int = key("how many of them tell nothing here")
 
 
 class LeftOutShape(JsonShape):
@@ -219,6 +257,7 @@ class PredictedShape(JsonShape):
         lambda own: [{"resource": str(each), "overhead": part} for each, part in own.parts.items()],
     )
     beyond: list[str] = key("what the application uses more of than any known workload")
+    unknown: list[str] = key("those of `beyond` that are known of no workload at all")
     letters: str = key("two that share a letter are not distinguished; empty: there is no prediction")
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from tare.analyze.advice.costs import LEVEL, resources_beyond, used_resources
+from tare.analyze.advice.known import overlap
 from tare.analyze.advice.predicted import Foreseen, foreseen
 from tare.records.advice import (
     Advice,
@@ -136,13 +137,20 @@ def _of_measured(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The best that was measured; what may be better, if it costs something for certain, is to be measured too."""
     best = min(measured, key=lambda each: each.overhead.point)
-    tied = [each for each in measured if each is best or set(each.letters) & set(best.letters)]
+    tied = [each for each in measured if each is best or _tied(each, best)]
     ahead = [each for each in predicted if each.stands and _point(each) < best.overhead.point]
     costs = (best.overhead.low or 0.0) > COSTS
     rivals = [each for each in predicted if costs and not each.stands and _may_beat(each, best.overhead.low)]
     own = [each.arm.name for each in (*ahead, *rivals) if each.arm.of is None]
     take = tuple(each.arm.name for each in sorted(tied, key=lambda each: each.overhead.point))
     return take, tuple(own[:_TWO])
+
+
+def _tied(first: OwnVerdict, second: OwnVerdict) -> bool:
+    """By the ranking; with a cure, which no ranking has, by the intervals."""
+    if first.letters and second.letters:
+        return bool(set(first.letters) & set(second.letters))
+    return overlap(first.overhead, second.overhead)
 
 
 def _may_beat(each: Predicted, high: float | None) -> bool:

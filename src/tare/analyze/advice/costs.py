@@ -48,11 +48,11 @@ def used_resources(rates: Mapping[Resource, float], known: Sequence[KnownWorkloa
 
 
 def resources_beyond(rates: Mapping[Resource, float], known: Sequence[KnownWorkload]) -> tuple[Resource, ...]:
-    """Of which the application uses more than ``BEYOND`` times what any of the workloads does."""
+    """Of which the application uses more than ``BEYOND`` times what any of the workloads is known to."""
     beyond = []
     for resource, rate in rates.items():
         others = [each.rates[resource] for each in known if resource in each.rates]
-        if others and rate > BEYOND * max(others):
+        if rate > BEYOND * max(others, default=0.0):
             beyond.append(resource)
     return tuple(beyond)
 

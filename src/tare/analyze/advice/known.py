@@ -5,11 +5,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from statistics import fmean
 
 from tare.records import (
     Analysis,
     Cell,
+    Estimate,
     Explanation,
     InterventionVerdict,
     Role,
@@ -18,6 +20,7 @@ from tare.records import (
     is_without_load,
 )
 from tare.records.advice import Candidate, KnownWorkload, OwnVerdict, Resource
+from tare.statistics.letters import letters
 
 _WALL = "wall_s"
 _BY_THE_CLOCK = frozenset(
@@ -44,7 +47,7 @@ class ArmNames:
             if each.environment == environment and each.knob == verdict.turned.knob
         )
         cure = next(filter(None, cures), change)
-        return Candidate(name=f"{base.name} {change}", technology=base.technology, cure=cure, of=base.name)
+        return replace(base, name=f"{base.name} {change}", cure=cure, of=base.name)
 
 
 def known_workloads(
@@ -87,34 +90,103 @@ def headlines(verdicts: Sequence[Verdict], kind: str) -> list[Verdict]:
 
 
 def measured_in(analysis: Analysis, names: ArmNames, cell: Cell, kind: str) -> list[OwnVerdict]:
-    """What the result says of the workload itself, with verified cures."""
+    """What the result says of the workload itself, with verified cures: the worst primary metric decides."""
+    own = {
+        environment: _primaries(verdicts, kind)
+        for (own_cell, environment), verdicts in _by_arm(analysis.verdicts).items()
+        if own_cell == cell and environment in names.arms
+    }
+    metrics = {verdict.overhead.summary.metric for verdicts in own.values() for verdict in verdicts}
+    worst = {environment: _worst(verdicts) for environment, verdicts in own.items() if verdicts}
+    lettered = _worst_letters(analysis, cell, worst)
     every = []
-    for (own_cell, environment), own in _by_arm(analysis.verdicts).items():
-        if own_cell != cell or environment not in names.arms:
-            continue
-        primary = [verdict for verdict in own if verdict.overhead.summary.primary]
-        for verdict in (primary or headlines(own, kind))[:1]:
-            measured = OwnVerdict(
-                arm=names.arms[environment],
-                overhead=verdict.overhead.typical,
-                said=verdict.said,
-                result=analysis.result,
-                letters=_letters(analysis, cell, verdict),
-                withheld=verdict.withheld is not None,
-            )
-            every.append(measured)
-            every.extend(_cured_measured(analysis, names, verdict, measured))
+    for environment, verdict in worst.items():
+        measured = OwnVerdict(
+            arm=names.arms[environment],
+            overhead=verdict.overhead.typical,
+            said=verdict.said,
+            result=analysis.result,
+            letters=lettered[environment],
+            withheld=verdict.withheld is not None,
+            metric=verdict.overhead.summary.metric if len(metrics) > 1 else "",
+            metrics=len(metrics),
+            untold=len(metrics) - sum(map(_tells, own[environment])),
+        )
+        every.append(measured)
+        every.extend(_cured_measured(analysis, names, own[environment], measured))
     return every
 
 
+def _primaries(verdicts: Sequence[Verdict], kind: str) -> list[Verdict]:
+    """All primary metrics, but of those without load only where there is no other."""
+    primary = [verdict for verdict in verdicts if verdict.overhead.summary.primary]
+    loaded = [verdict for verdict in primary if not is_without_load(verdict.overhead.summary.metric)]
+    return loaded or primary or headlines(verdicts, kind)
+
+
+def _tells(verdict: Verdict) -> bool:
+    return verdict.withheld is None and verdict.overhead.typical.low is not None
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """The one with the largest overhead, of those that tell; if none does, of all."""
+    telling = [verdict for verdict in verdicts if _tells(verdict)]
+    return max(telling or verdicts, key=lambda verdict: verdict.overhead.typical.point)
+
+
+def _worst_letters(analysis: Analysis, cell: Cell, worst: Mapping[str, Verdict]) -> dict[str, str]:
+    """The ranking's, where one metric decides for all; else by it, and by the intervals where two metrics differ."""
+    ranked = {environment: _letters(analysis, cell, verdict) for environment, verdict in worst.items()}
+    if len({verdict.overhead.summary.metric for verdict in worst.values()}) <= 1:
+        return ranked
+    names = sorted(worst, key=lambda name: worst[name].overhead.typical.point)
+    return letters(
+        names,
+        [
+            (first, second)
+            for first, second in combinations(names, 2)
+            if _apart(worst[first], worst[second], ranked[first], ranked[second])
+        ],
+    )
+
+
+def _apart(first: Verdict, second: Verdict, first_letters: str, second_letters: str) -> bool:
+    if first.overhead.summary.metric == second.overhead.summary.metric:
+        return bool(first_letters and second_letters) and not set(first_letters) & set(second_letters)
+    return not overlap(first.overhead.typical, second.overhead.typical)
+
+
+def overlap(first: Estimate, second: Estimate) -> bool:
+    """Whether their intervals have a value in common; one without an interval may have any."""
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return True
+    return first.low <= second.high and second.low <= first.high
+
+
 def _cured_measured(
-    analysis: Analysis, names: ArmNames, verdict: Verdict, measured: OwnVerdict
+    analysis: Analysis, names: ArmNames, verdicts: Sequence[Verdict], measured: OwnVerdict
 ) -> Iterator[OwnVerdict]:
-    summary = verdict.overhead.summary
-    for turned in _cures(analysis, summary.cell, summary.environment, [verdict]):
-        arm = names.cured(summary.environment, turned, analysis.explanations)
+    """With each verified cure: what it leaves of the metrics that it changes, and the others as they are."""
+    summary = verdicts[0].overhead.summary
+    by_knob: dict[str, list[InterventionVerdict]] = defaultdict(list)
+    for turned in _cures(analysis, summary.cell, summary.environment, verdicts):
+        by_knob[turned.turned.knob].append(turned)
+    for turned_all in by_knob.values():
+        left = {
+            verdict.overhead.summary.metric: verdict.overhead.typical
+            for verdict in verdicts
+            if _tells(verdict)
+        } | {each.metric: each.after for each in turned_all}
+        metric = max(left, key=lambda name: left[name].point)
         yield replace(
-            measured, arm=arm, overhead=turned.after, said="with the cure", letters="", withheld=False
+            measured,
+            arm=names.cured(summary.environment, turned_all[0], analysis.explanations),
+            overhead=left[metric],
+            said="with the cure",
+            letters="",
+            withheld=False,
+            metric=measured.metric and metric,
+            untold=measured.metrics - len(left),
         )
 
 

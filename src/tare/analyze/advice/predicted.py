@@ -56,7 +56,9 @@ def foreseen(
     by_guess = {guess: left_out_by(guess, rows, own_rates) for guess in guesses}
     erring = errors(by_guess)
     if beyond := resources_beyond(rates, own):
-        return Foreseen(_without(arm, rows, Basis.OUTSIDE, erring, beyond))
+        unknown = tuple(each for each in beyond if not any(each in workload.rates for workload in own))
+        outside = _without(arm, rows, Basis.OUTSIDE, erring)
+        return Foreseen(replace(outside, beyond=beyond, unknown=unknown))
     simple = by_nothing if erring.none <= erring.median else by_median
     if erring.model < SKILL * min(erring.none, erring.median):
         own_left_out = by_guess[by_resources]
@@ -96,11 +98,8 @@ def _without(
     rows: Mapping[str, Row],
     ground: Basis,
     erring: LeftOut | None = None,
-    beyond: tuple[Resource, ...] = (),
 ) -> Predicted:
-    return Predicted(
-        arm=arm, basis=ground, n=len(rows), overhead=None, known=_range(rows), left_out=erring, beyond=beyond
-    )
+    return Predicted(arm=arm, basis=ground, n=len(rows), overhead=None, known=_range(rows), left_out=erring)
 
 
 def _range(rows: Mapping[str, Row]) -> tuple[float, float] | None:

@@ -12,7 +12,7 @@ _SAID: Mapping[Isolation, str] = {
     Isolation.SANDBOX: "a kernel in user space separates it",
     Isolation.MACHINE: "it is a virtual machine",
 }
-_UNKNOWN = "it depends on how it is set up here"
+_UNKNOWN = "not known: it depends on how it is set up here"
 
 
 def unsuitable(suitability: Suitability, required: Required) -> str | None:
