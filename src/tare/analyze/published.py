@@ -174,11 +174,12 @@ def _rate(slower: float) -> float:
 
 
 def _part(shown: MeasuredPart, claim: PublishedClaim, measured: int) -> Part:
-    if shown.estimate is None:
+    estimate = shown.estimate
+    if estimate is None:
         return _absent(shown)
     if claim.otherwise is not None:
         shown = replace(shown, deviations=(*shown.deviations, claim.otherwise))
-    ours = _as_published(shown.estimate, claim)
+    ours = _as_published(estimate, claim)
     word, reason = _word(shown, ours, claim, measured)
     if shown.deviations:
         word, here, reason = AgreementWord.NOT_MEASURED, word, "; ".join(shown.deviations)

@@ -163,7 +163,8 @@ def _without_some(advice: Advice) -> str:
 
 def _unset(advice: Advice) -> Iterator[str]:
     """What the printed command lacks."""
-    arms = {each.arm.name: each.arm for each in (*advice.predicted, *advice.measured)}
+    arms = {each.arm.name: each.arm for each in advice.predicted}
+    arms |= {each.arm.name: each.arm for each in advice.measured}
     for arm in (arms[name] for name in advice.measure):
         if arm.settings:
             settings = one_line(", ".join(arm.settings))
