@@ -78,8 +78,6 @@ def _receives(trace: RankTrace, ended: NDArray[np.int64]) -> tuple[NDArray[np.in
 
 def _by_peer(records: Records, places: NDArray[np.int64], tells: NDArray[np.int64] | None = None) -> Streams:
     at = places if tells is None else tells
-    is_known = records["context"][at] != 0  # those of unknown streams cannot be told from each other
-    places, at = places[is_known], at[is_known]
     peers = records["peer"][at]
     streams = records["context"][at]
     return {int(peer): (places[peers == peer], streams[peers == peer]) for peer in np.unique(peers)}
