@@ -10,6 +10,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tare.analyze.advice import advise
 from tare.records import Cell
@@ -22,6 +23,12 @@ COSTS: Mapping[str, Mapping[Resource, float]] = {
     "sandbox": {Resource.COMPUTING: 0.15, Resource.SWITCHES: 2e-5, Resource.KERNEL: 1.5},
 }
 LAYOUT = "1c2p1i"
+EQUALS = 8
+COMMON: Mapping[Resource, float] = {
+    Resource.COMPUTING: 0.05,
+    Resource.KERNEL: 0.6,
+    Resource.SWITCHES: 1e-5,
+}
 
 
 def workload(number: int, noise: float, chance: random.Random, *, planted: bool) -> KnownWorkload:
@@ -61,12 +68,44 @@ def simulate(known: int, noise: float, *, planted: bool) -> str:
     return f"{known} known, noise {noise:g}, {'planted' if planted else 'unrelated'}: {dict(sorted(counts.items()))}"
 
 
+def workload_of_equals(number: int, noise: float, chance: random.Random, step: float) -> KnownWorkload:
+    """One in ``EQUALS`` environments, each of which costs ``step`` more than the one before, relative to the first."""
+    made = workload(number, noise, chance, planted=True)
+    truth = sum(cost * made.rates[resource] for resource, cost in COMMON.items())
+    overheads = {
+        f"e{place}": math.expm1(math.log1p(truth * (1 + step * place)) + chance.gauss(0, noise))
+        for place in range(EQUALS)
+    }
+    return replace(made, overheads=overheads)
+
+
+def simulate_many(known: int, noise: float, step: float) -> str:
+    """How often many environments at once are told apart, which is a mistake where ``step`` is 0."""
+    chance = random.Random(1)  # noqa: S311 - a simulation
+    counts: Counter[str] = Counter()
+    arms = [Candidate(name=f"e{place}", technology="fake") for place in range(EQUALS)]
+    for _ in range(APPLICATIONS // 3):
+        own, *others = (workload_of_equals(number, noise, chance, step) for number in range(known + 1))
+        advice = advise(Application(name="x", layout=LAYOUT, rates=own.rates), arms, others)
+        lettered = [set(each.letters) for each in advice.predicted if each.stands]
+        counts["ranked"] += len(lettered) > 1
+        counts["apart"] += len(lettered) > 1 and not set.intersection(*lettered)
+        counts["taken"] += bool(advice.take)
+        counts["alone"] += len(advice.take) == 1
+        counts["e0 taken"] += "e0" in advice.take
+    return f"{known} known, noise {noise:g}, {EQUALS} with steps of {step:g}: {dict(sorted(counts.items()))}"
+
+
 def main() -> None:
     """Print all lines."""
     for known in (9, 14, 20):
         for noise in (0.005, 0.02):
             print(simulate(known, noise, planted=True), flush=True)
         print(simulate(known, 0.005, planted=False), flush=True)
+    for known in (9, 14, 22):
+        for noise in (0.005, 0.02):
+            for step in (0.0, 0.15):
+                print(simulate_many(known, noise, step), flush=True)
 
 
 if __name__ == "__main__":
