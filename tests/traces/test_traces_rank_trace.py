@@ -46,7 +46,7 @@ def head(rank: int = 0, ranks: int = 1, **other: object) -> dict[str, object]:
 
 
 def call(kind: RecordKind, number: int, begin: int, end: int, **fields: int) -> Row:
-    values = {"sent": 0, "received": 0, "stream": 0, "peer": 0, "request": 0, **fields}
+    values = {"sent": 0, "received": 0, "stream": 0, "peer": 0, "tag": 0, "request": 0, **fields}
     return (
         *(
             begin,
@@ -55,7 +55,7 @@ def call(kind: RecordKind, number: int, begin: int, end: int, **fields: int) -> 
             values["received"],
             values["stream"],
             values["peer"],
-            0,
+            values["tag"],
             values["request"],
         ),
         *(number, kind, RecordFlag.IS_CALL | RecordFlag.ON_MAIN),
@@ -127,6 +127,15 @@ def test_the_nth_receive_of_a_stream_takes_its_nth_send(
     for stream in set(sent):
         of_stream = [number for number, each in zip(numbers, received, strict=False) if each == stream]
         assert of_stream == [place for place, each in enumerate(sent) if each == stream]
+
+
+def test_messages_of_unknown_streams_are_told_apart_by_their_tags(tmp_path: Path) -> None:
+    sends = [call(RecordKind.SENT, 0, place, place, peer=1, tag=tag) for place, tag in enumerate((7, 8))]
+    receives = [call(RecordKind.RECEIVED, 1, place, place, tag=tag) for place, tag in enumerate((8, 7))]
+    ranks = [
+        read_rank(write(tmp_path, [*rows, closing()], rank, 2)) for rank, rows in enumerate((sends, receives))
+    ]
+    assert match(ranks)[1].number.tolist() == [1, 0, UNMATCHED]
 
 
 def test_a_trace_is_named_by_its_name_or_by_any_of_its_files(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tare.papers.schema import PaperFile
 from tare.records.published import Paper, View
 
 PAPERS = ("b16-stage1", "b16-stage2", "b16-stage3", "b17", "y15", "r15", "l12")
-"""Names of the files, which are those of the presets."""
+"""Names of the files: the presets' names."""
 
 
 @cache

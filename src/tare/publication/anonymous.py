@@ -17,6 +17,7 @@ from tare.journal.lines import body_of, first_link, kind_of, read_record, seal
 from tare.journal.one_file import OneFile
 from tare.journal.reader import campaign_digest
 from tare.journal.result import CAMPAIGN_FILE, EXPLANATIONS, ResultFolder, journal_files
+from tare.publication.archive import json_bytes
 from tare.publication.names import Names, is_system_user, own_hosts, own_users
 from tare.records import Analysis, Outcome, Seen, Session
 
@@ -73,7 +74,7 @@ def copied(folder: ResultFolder, names: Names | None) -> Files:
     }
     for name in (folder.calibration.name, f"{EXPLANATIONS}/{CALLS_FILE}"):
         if name in plain:
-            changed[name] = _json(names.value(json.loads(plain[name])))
+            changed[name] = json_bytes(names.value(json.loads(plain[name])))
     return changed if names.hidden else plain
 
 
@@ -94,7 +95,7 @@ def _sources(folder: ResultFolder) -> Iterator[tuple[str, Path]]:
 
 def _anonymous(folder: ResultFolder, names: Names) -> Files:
     campaign = names.value(without_ways_in(json.loads(folder.read_campaign())))
-    files = {CAMPAIGN_FILE: _json(campaign)}
+    files = {CAMPAIGN_FILE: json_bytes(campaign)}
     digests = {campaign_digest(folder.path): f"sha256:{hashlib.sha256(files[CAMPAIGN_FILE]).hexdigest()}"}
     seen: dict[str, Seen] = {}
     for path in journal_files(folder.journal):
@@ -154,7 +155,3 @@ def _with_placeholders(record: Session | Outcome, names: Names, where: str) -> S
         raise InputError(
             f"{where}: a name in it cannot be replaced ({error}); publish it with --named"
         ) from error
-
-
-def _json(value: object) -> bytes:
-    return (json.dumps(value, indent=1) + "\n").encode()

@@ -258,7 +258,7 @@ class PredictedShape(JsonShape):
         lambda own: [{"resource": str(each), "overhead": part} for each, part in own.parts.items()],
     )
     beyond: list[str] = key("what the application uses more of than any known workload")
-    unknown: list[str] = key("those of `beyond` that are known of no workload at all")
+    unknown: list[str] = key("the resources of `beyond` that no known workload uses")
     letters: str = key("two that share a letter are not distinguished; empty: there is no prediction")
 
 
@@ -279,9 +279,9 @@ class PrintedAdvice(Versioned):
         lambda own: {str(each): rate for each, rate in own.application.rates.items()},
     )
     known: int = key("number of known workloads")
-    resources: list[str] = key("those that the predictions use")
+    resources: list[str] = key("the resources that the predictions use")
     measured: list[OwnVerdictShape] = key("the application itself, the fastest first")
-    predicted: list[PredictedShape] = key("the fastest first; then those that must be measured")
+    predicted: list[PredictedShape] = key("the fastest first; then the environments that must be measured")
     rejected: list[RejectedShape] = key("environments that are not what is required")
     ignored: list[str] = key("what was not considered, in words")
     take: list[str] = key("the best; several are tied, and none means that nobody knows")

@@ -20,7 +20,7 @@ from tare.report.shape import ArmShape, JsonShape, key
 
 TITLE = "Where MPI is called from"
 EXPLANATION = "Time in the calls per rank, and as a share of the time from MPI_Init to MPI_Finalize."
-OF_ALL = "Calls are those of all ranks in all runs."
+OF_ALL = "Calls of all ranks in all runs."
 _ALL_OTHERS = "places beyond the 768 that are kept"
 _MOST_RANKS = 64
 _MOST_SITES = 10

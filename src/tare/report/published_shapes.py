@@ -51,7 +51,7 @@ class TickShape(JsonShape):
     role: str = key("the paper's name")
     published: bool = key("whether the paper has a tick")
     ours: bool | None = key("whether none is shown to be better; `null`: nothing to compare")
-    beaten_by: list[str] = key("those that are shown to be better")
+    beaten_by: list[str] = key("the environments that are shown to be better")
     reason: str = key("why it was not measured; empty where it was")
 
 

@@ -106,7 +106,7 @@ class ListedClaimShape(JsonShape):
     view: str = key("the table or figure, such as `b16:fig20`", "view.identity")
     where: str = key("page or section of the paper", "agreement.claim.where")
     claim: str = key("what the paper says, in Tare's words", "agreement.claim.text")
-    fate: ClaimFate = key("what became of it here")
+    fate: ClaimFate = key("whether it holds here, or why nobody knows")
     why: str = key("why it is undecided, or was not measured; empty otherwise")
     needs: list[str] = key("what would be needed; empty but for `not possible here`")
     scaled: AgreementWord | None = key(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The twelve rules of Hoefler and Belli (SC 2015), each with what this result shows of it.
 
-The rules are told in Tare's own words. A rule that only authors can keep is "not kept" until they do: the table says
+The rules are in Tare's own words. A rule that only authors can keep is "not kept" until they do: the table says
 what to write.
 """
 

@@ -79,7 +79,10 @@ def _receives(trace: RankTrace, ended: NDArray[np.int64]) -> tuple[NDArray[np.in
 def _by_peer(records: Records, places: NDArray[np.int64], tells: NDArray[np.int64] | None = None) -> Streams:
     at = places if tells is None else tells
     peers = records["peer"][at]
-    streams = records["context"][at]
+    context, tag = records["context"][at], records["tag"][at]
+    streams = np.where(
+        context != 0, context, tag.astype(np.uint64) + 1
+    )  # an unknown stream: by its tag alone
     return {int(peer): (places[peers == peer], streams[peers == peer]) for peer in np.unique(peers)}
 
 
