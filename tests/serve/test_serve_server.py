@@ -235,6 +235,17 @@ def test_filters_are_in_the_address_and_leave_what_they_say(client: Client) -> N
     assert "block 3:" in client.get(f"{own}?block=3").text
 
 
+def test_no_mark_lies_beyond_the_axis(client: Client) -> None:
+    own = result_named(client, "plain")
+    client.read(own)
+    for block in range(6):
+        text = client.get(f"{own}?block={block}").text
+        marks = re.findall(r'<svg x="([0-9.]+)%" y="11"|class="block" x1="([0-9.]+)%"', text)
+        places = [float(mark or line) for mark, line in marks]
+        assert len(places) > 6
+        assert 0 < min(places) < max(places) < 100
+
+
 def test_behind_a_point_are_its_blocks_its_arms_and_each_trials_samples(client: Client) -> None:
     own = result_named(client, "plain")
     point = re.findall(r"point=([0-9a-f]{12})", client.read(own).text)[0]

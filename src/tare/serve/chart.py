@@ -81,7 +81,8 @@ def chart(book: Book, choice: ViewChoice) -> ChartPage:
     pages = max(1, math.ceil(len(wanted) / ROWS))
     first = (min(choice.page, pages) - 1) * ROWS
     shown = _together(wanted[first : first + ROWS])
-    axis = overhead_axis(extent(shown), book.analysis.margin, _WIDTH_PX)
+    room = (*extent(shown), *_beyond(shown, choice.block))
+    axis = overhead_axis(room, book.analysis.margin, _WIDTH_PX)
     own = book.looks
     return ChartPage(
         groups=tuple(_group(section, axis, own, choice.block) for section in shown),
@@ -96,6 +97,19 @@ def chart(book: Book, choice: ViewChoice) -> ChartPage:
         every=len(book.analysis.verdicts),
         pages=pages,
     )
+
+
+def _beyond(sections: Sequence[MetricSection], block: int | None) -> Iterator[float]:
+    """What the explorer draws and a report does not: native again as a row, and single blocks."""
+    for section in sections:
+        overheads = [verdict.overhead for verdict in section.verdicts]
+        if section.control:
+            overheads.append(section.control)
+            typical = section.control.typical
+            yield from (each for each in (typical.point, typical.low, typical.high) if each is not None)
+        if block is not None:
+            own = (block_overhead(overhead.summary, block) for overhead in overheads)
+            yield from (each for each in own if each is not None)
 
 
 def _together(pairs: Sequence[tuple[MetricSection, Verdict]]) -> list[MetricSection]:
