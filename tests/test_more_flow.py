@@ -17,7 +17,7 @@ from tare.report.stops import second_look_error, stops_said
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
 pytestmark = pytest.mark.usefixtures("fake_image")
-CAMPAIGN = fake_campaign(fake_environment(slowdown=0.01), workload=fake_workload(noise=0.02), blocks=6)
+CAMPAIGN = fake_campaign(fake_environment(slowdown=0.01), workload=fake_workload(noise=0.002), blocks=6)
 
 
 def run(folder: Path, more: int = 0) -> Analysis:
