@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``fit = true``: each paper's preset is exact on a large host, and says each point on a small one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from tare.errors import CampaignError, HostError
 from tare.plan.campaign import Campaign, differences, load_campaign, resolve
 from tare.plan.definition import shape_of
+from tare.plan.fitting import Missing, none_missing
 from tare.plan.schema import Host
 from tare.plan.source import EARLIER_NAMES, preset_path
 from tare.records import (
+    Environment,
     Layout,
     Limits,
 )
@@ -33,7 +35,13 @@ OTHERWISE = {
 
 @cache
 def on(
-    name: str, *, hosts: int = 1, processors: int = 2, gibibyte: float = 23.0, budget_s: float | None = None
+    name: str,
+    *,
+    hosts: int = 1,
+    processors: int = 2,
+    gibibyte: float = 23.0,
+    budget_s: float | None = None,
+    missing: Missing = none_missing,
 ) -> Campaign:
     size = Host(processors, int(gibibyte * GIBIBYTE))
     return resolve(
@@ -43,6 +51,7 @@ def on(
         sizes=lambda listed: {host.name: size for host in listed},
         asked_hosts=",".join(f"h{number}" for number in range(hosts)) if hosts > 1 else None,
         budget_s=budget_s,
+        missing=missing,
     )
 
 
@@ -180,6 +189,26 @@ def test_levels_that_memory_cannot_hold_are_left_out_by_name() -> None:
 
 def test_a_budget_makes_problems_smaller_and_says_so() -> None:
     assert "hpcc in 1c2p1i: N 7,296 instead of 20,544: time" in sentences(on("b16-stage1", budget_s=1800))
+
+
+def test_a_budget_leaves_out_levels_of_a_problem_and_never_changes_the_others() -> None:
+    campaign = on("l12", budget_s=1800)
+    assert len(campaign.factors[0].levels) < len(on("l12").factors[0].levels)
+    assert campaign.workloads == on("l12").workloads
+
+
+def test_environments_that_are_not_here_take_nothing_of_a_budget() -> None:
+    asked = on("b17", budget_s=1200)
+    without_docker = on("b17", budget_s=1200, missing=only_lxc)
+    assert hpl_size(without_docker) > hpl_size(asked)
+
+
+def only_lxc(environments: Iterable[Environment]) -> set[str]:
+    return {environment.name for environment in environments} - {"lxc"}
+
+
+def hpl_size(campaign: Campaign) -> int:
+    return next(int(str(own.options["problem_size"])) for own in campaign.workloads if own.name == "hpl")
 
 
 def test_two_hosts_have_the_layouts_of_two_hosts() -> None:

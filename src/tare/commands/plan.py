@@ -38,7 +38,7 @@ def run_plan(
     The last needs this host's noise: from the result ``history``, from a ``pilot`` of a minute or two, else from the
     newest results in ``./results``.
     """
-    from tare.commands.run import budget_s
+    from tare.commands.run import budget_s, missing_here
     from tare.host.facts import memory_byte, online_processors
     from tare.measure.devices import require_devices
     from tare.measure.hosts import sizes
@@ -51,6 +51,7 @@ def run_plan(
         sizes=sizes,
         asked_hosts=hosts,
         budget_s=budget_s(budget),
+        missing=missing_here,
     )
     require_devices(asked)
     return show_plan(with_overrides(asked, seed=seed, budget_s=budget_s(budget)), as_json, history, pilot)
@@ -66,9 +67,11 @@ def show_plan(asked: Campaign, as_json: bool, history: Path | None = None, pilot
     if asked.auto_slice and lengths is not None:
         asked = _with_chosen(asked, lengths)
     trials = plan_trials(asked, chosen)
-    budget = fits(asked, trials, (), asked.budget_s)
-    foresights = _foresights(asked, history, pilot)
     missing = _missing(asked)
+    absent = {each.environment for each in missing}
+    measured = [trial for trial in trials if trial.environment.name not in absent]
+    budget = fits(asked, measured, (), asked.budget_s)
+    foresights = _foresights(asked, history, pilot)
     if as_json:
         from tare.commands.slice_lengths import lengths_to_json
 

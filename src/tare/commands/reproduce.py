@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tare.commands.line import Shown
-from tare.commands.run import Overrides, request_of, run_and_show
+from tare.commands.run import Overrides, missing_here, request_of, run_and_show
 from tare.drawing.words import counted, moment
 from tare.errors import CampaignError, ExitCode, HostError, InputError
 from tare.journal.result import ResultFolder
@@ -119,14 +119,11 @@ def _check_hosts(asked: str | None, each: Paper, folder: ResultFolder) -> None:
 
 def _with_control(campaign: Campaign, each: Paper) -> Campaign:
     """The campaign, with native once more where no environment works: a paper also says things of native alone."""
-    from tare.environments import PROVIDERS
-    from tare.measure.usable import missing_now
-
     claims = [claim for view in each.views for claim in view.claims]
     of_native = any({*claim.environments} == {NATIVE} for claim in claims)
     if not of_native or campaign.hosts:
         return campaign
-    missing = {skipped.environment for skipped in missing_now(campaign.environments_at_levels, PROVIDERS)}
+    missing = missing_here(campaign.environments_at_levels)
     if any(environment.name not in missing for environment in campaign.environments):
         return campaign
     control = Environment(name=_CONTROL, technology=NATIVE)

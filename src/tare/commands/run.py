@@ -4,7 +4,7 @@
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -22,7 +22,7 @@ from tare.measure.hosts import sizes
 from tare.measure.kept import kept_campaign
 from tare.measure.users import root_said
 from tare.plan.campaign import Campaign, resolve, with_overrides
-from tare.records import NATIVE, Analysis, Ruling, Status
+from tare.records import NATIVE, Analysis, Environment, Ruling, Status
 from tare.report.losses import skip_said
 from tare.units import parse_duration_s
 
@@ -123,12 +123,21 @@ def _campaign_and_folder(
         sizes=sizes,
         asked_hosts=hosts,
         budget_s=budget_s(asked.budget),
+        missing=missing_here,
     )
     return chosen, ResultFolder(output or new_folder(chosen.name))
 
 
 def new_folder(name: str) -> Path:
     return Path("results") / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+
+
+def missing_here(environments: Iterable[Environment]) -> set[str]:
+    """The names of the environments that do not run on this host now."""
+    from tare.environments import PROVIDERS
+    from tare.measure.usable import missing_now
+
+    return {skipped.environment for skipped in missing_now(environments, PROVIDERS)}
 
 
 def budget_s(text: str | None) -> float | None:

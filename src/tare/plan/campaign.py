@@ -17,7 +17,7 @@ from tare.plan.checks import memory_problems, whole_problems
 from tare.plan.definition import Campaign, differences, shape_of
 from tare.plan.experiments import orders, sharings
 from tare.plan.factor_tables import FileParts, factors, layouts_of, with_least_shm
-from tare.plan.fitting import BOUNDLESS, fitted, set_aside
+from tare.plan.fitting import BOUNDLESS, Missing, fitted, none_missing, set_aside
 from tare.plan.host_layouts import written_out
 from tare.plan.hosts import Sizes, hosts_of, smallest
 from tare.plan.problems import Problem, failure, nearest, number_problems, printable
@@ -76,11 +76,13 @@ def resolve(  # noqa: PLR0913 - a host, three tables of what there is, and what 
     sizes: Sizes | None = None,
     asked_hosts: str | None = None,
     budget_s: float | None = None,
+    missing: Missing = none_missing,
 ) -> Campaign:
     """Read a preset by its name, else a file by its path; ``./NAME`` is always a file.
 
     ``sizes`` reaches the hosts that the campaign names, or ``asked_hosts`` in their place; ``HostError`` from there.
-    ``budget_s``: for ``fit = true``, what the campaign may take in place of its own budget.
+    For ``fit = true``: ``budget_s``, what the campaign may take in place of its own budget, and ``missing``, which of
+    its environments take none of it.
     """
     if is_preset(text):
         source = preset_source(text)
@@ -92,7 +94,8 @@ def resolve(  # noqa: PLR0913 - a host, three tables of what there is, and what 
         source = read_source(Path(text), text)
     if asked_hosts is not None:
         source = with_hosts(source, asked_hosts, providers)
-    return _build(source, Host(host_processors, host_memory_byte), providers, kinds, sizes, budget_s)
+    host = Host(host_processors, host_memory_byte)
+    return _build(source, host, providers, kinds, sizes, budget_s, missing)
 
 
 def campaign_of(
@@ -168,13 +171,14 @@ def _names_nothing(text: str) -> bool:
         return True
 
 
-def _build(
+def _build(  # noqa: PLR0913 - as resolve
     source: CampaignSource,
     host: Host,
     providers: Mapping[str, Provider],
     kinds: Mapping[str, WorkloadKind],
     sizes: Sizes | None = None,
     budget_s: float | None = None,
+    missing: Missing = none_missing,
 ) -> Campaign:
     host = stated_host(host, source.data)
     problems = number_problems(source.data)
@@ -187,7 +191,7 @@ def _build(
     data, aside = set_aside(source.data, providers)
     asked = _built(replace(source, data=data), BOUNDLESS, hosts, providers, kinds)
     aside = (*source.remarks, *aside)
-    campaign = fitted(asked, host, aside=aside, budget_s=budget_s, kinds=kinds)
+    campaign = fitted(asked, host, aside=aside, budget_s=budget_s, missing=missing, kinds=kinds)
     if problems := list(memory_problems(campaign, host)):
         raise failure(source.label, problems, source.lines)
     return campaign

@@ -2,7 +2,8 @@
 """Smaller problems where the budget would not hold enough blocks."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from tare.plan.budget import fits, least_blocks
 from tare.plan.definition import Campaign, shape_of
@@ -10,9 +11,7 @@ from tare.plan.durations import trial_durations_s
 from tare.plan.fitting.problems import Kinds, sizes_said, smaller, without_levels, without_values
 from tare.plan.schema import Host
 from tare.plan.trials import plan_block
-from tare.records import (
-    Workload,
-)
+from tare.records import Workload
 from tare.records.scaled import Scaled, Short
 from tare.workloads.part_used import part_used
 
@@ -21,41 +20,66 @@ _LEAST_RUN_S = 1.5
 """A shorter run says more of its start than of its work."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What there is for a campaign."""
+
+    host: Host
+    budget_s: float
+    missing: AbstractSet[str]
+    """Environments that will be skipped, so that they take no time."""
+
+
 def within_time(
-    campaign: Campaign, host: Host, budget_s: float | None, points: list[Scaled], kinds: Kinds
+    campaign: Campaign, room: Room, points: list[Scaled], kinds: Kinds
 ) -> Campaign:
     """The campaign with problems so small that the budget holds the fewest blocks that give an interval.
 
     The workload that takes most is made smaller, again and again, as long as there is one that can be.
     """
-    if budget_s is None:
-        return campaign
-    claims = fits(campaign, plan_block(campaign, 0, 0), kinds=kinds).claims
-    wanted_s = budget_s / min(least_blocks(claims), campaign.blocks)
+    wanted_s = room.budget_s / min(_least_blocks(campaign, room, kinds), campaign.blocks)
     chosen, said = campaign, list[Scaled]()
     for _ in range(_MOST_STEPS):
-        times_s = _times_s(chosen, host, kinds)
+        times_s = _times_s(chosen, room, kinds)
         if sum(times_s.values()) <= wanted_s:
             break
-        less = next(filter(None, (_less(chosen, name, said, kinds) for name in _longest(times_s))), None)
-        if less is None:
+        shorter = _shorter(chosen, times_s, room, said, kinds)
+        if shorter is None:
             break
-        chosen = less
+        chosen = shorter
     points += _joined(said)
     points += sizes_said(campaign, chosen, kinds, Short.TIME)
     return chosen
 
 
-def _longest(times_s: Mapping[str, float]) -> list[str]:
-    return sorted(times_s, key=lambda name: -times_s[name])
+def _least_blocks(campaign: Campaign, room: Room, kinds: Kinds) -> int:
+    """Of the environments that are here, as the others make no claims."""
+    claims = fits(campaign, plan_block(campaign, 0, 0), kinds=kinds).claims
+    present = sum(own.name not in room.missing for own in campaign.environments)
+    return least_blocks(claims * present // max(1, len(campaign.environments)))
 
 
-def _times_s(campaign: Campaign, host: Host, kinds: Kinds) -> dict[str, float]:
+def _shorter(
+    campaign: Campaign, times_s: Mapping[str, float], room: Room, said: list[Scaled], kinds: Kinds
+) -> Campaign | None:
+    """The campaign with less of the workload that takes longest among those whose less takes less."""
+    for name in sorted(times_s, key=lambda name: -times_s[name]):
+        lost = list[Scaled]()
+        less = _less(campaign, name, lost, kinds)
+        if less is not None and sum(_times_s(less, room, kinds).values()) < sum(times_s.values()):
+            said += lost
+            return less
+    return None
+
+
+def _times_s(campaign: Campaign, room: Room, kinds: Kinds) -> dict[str, float]:
     """Workload → what a block of it takes, without what is unknown; longer where processors are shared."""
-    trials = plan_block(campaign, 0, 0)
+    trials = [
+        trial for trial in plan_block(campaign, 0, 0) if trial.environment.name not in room.missing
+    ]
     times_s: dict[str, float] = {}
     for trial, time_s in zip(trials, trial_durations_s(trials, (), kinds=kinds), strict=True):
-        crowd = max(1.0, trial.layout.as_native.processors / host.processors)
+        crowd = max(1.0, trial.layout.as_native.processors / room.host.processors)
         times_s[trial.workload.name] = times_s.get(trial.workload.name, 0.0) + crowd * (time_s or 0.0)
     return times_s
 
@@ -76,7 +100,7 @@ def _less(campaign: Campaign, name: str, said: list[Scaled], kinds: Kinds) -> Ca
     own = next((each for each in campaign.workloads if each.name == name), None)
     varied = {factor.key for factor in campaign.factors if own and own.name in factor.names}
     less = None if own is None else smaller(own, kinds)
-    if own is None or less is None or any(less.options[key] != own.options.get(key) for key in varied):
+    if own is None or less is None or any(less.options.get(key) != own.options.get(key) for key in varied):
         return None
     if not _takes_a_while(campaign, less, kinds):
         return None
