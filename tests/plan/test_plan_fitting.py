@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -146,6 +147,14 @@ def test_memory_makes_a_smaller_n_and_says_so() -> None:
     said = sentences(on("b16-stage1", gibibyte=2))
     assert "hpcc in 1c2p1i: N 12,672 instead of 20,544: memory" in said
     assert any(each.startswith("memory of a node: 1.5 GiB instead of 4 GiB: ") for each in said)
+
+
+def test_y15s_largest_file_may_be_written() -> None:
+    files = [(own, setting.limits) for own, setting in on("y15").cells if own.kind == "files"]
+    assert files
+    for own, limits in files:
+        sizes_byte = [parse_byte(str(size)) for size in cast("list[str]", own.options["sizes"])]
+        assert max(sizes_byte) <= (limits.bounds.output_byte or 0)
 
 
 def test_processors_are_shared_and_said() -> None:

@@ -171,7 +171,7 @@ def _names_nothing(text: str) -> bool:
         return True
 
 
-def _build(  # noqa: PLR0913 - as resolve
+def _build(
     source: CampaignSource,
     host: Host,
     providers: Mapping[str, Provider],

@@ -38,7 +38,7 @@ def none_missing(_: Iterable[Environment]) -> AbstractSet[str]:
     return frozenset()
 
 
-def fitted(  # noqa: PLR0913 - a campaign, a host, and what is known of both
+def fitted(
     asked: Campaign,
     host: Host,
     *,

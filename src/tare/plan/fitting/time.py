@@ -30,9 +30,7 @@ class Room:
     """Environments that will be skipped, so that they take no time."""
 
 
-def within_time(
-    campaign: Campaign, room: Room, points: list[Scaled], kinds: Kinds
-) -> Campaign:
+def within_time(campaign: Campaign, room: Room, points: list[Scaled], kinds: Kinds) -> Campaign:
     """The campaign with problems so small that the budget holds the fewest blocks that give an interval.
 
     The workload that takes most is made smaller, again and again, as long as there is one that can be.
@@ -74,9 +72,7 @@ def _shorter(
 
 def _times_s(campaign: Campaign, room: Room, kinds: Kinds) -> dict[str, float]:
     """Workload → what a block of it takes, without what is unknown; longer where processors are shared."""
-    trials = [
-        trial for trial in plan_block(campaign, 0, 0) if trial.environment.name not in room.missing
-    ]
+    trials = [trial for trial in plan_block(campaign, 0, 0) if trial.environment.name not in room.missing]
     times_s: dict[str, float] = {}
     for trial, time_s in zip(trials, trial_durations_s(trials, (), kinds=kinds), strict=True):
         crowd = max(1.0, trial.layout.as_native.processors / room.host.processors)
