@@ -9,6 +9,7 @@ from tests.advice_example import COSTS, overhead_of, rates_of, write_planted
 
 from tare.commands.advise import AdviseOptions, advised, run_advise
 from tare.errors import ExitCode, InputError
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder, journal_files
 from tare.records.advice import Basis, Resource
 
 KNOWN = [f"known-{seed}" for seed in range(12)]
@@ -126,3 +127,27 @@ def test_no_application_is_refused_with_what_there_is(
 ) -> None:
     with pytest.raises(InputError, match=said):
         run_advise((results / "mine",), options(results, **chosen))
+
+
+def test_a_torn_damaged_or_unfinished_result_is_named_with_what_to_do(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("torn", "damaged", "unfinished"):
+        write_planted(tmp_path / name, KNOWN[:2], monkeypatch, blocks=2)
+    (tmp_path / "torn" / CAMPAIGN_FILE).write_text("{")
+    (own,) = journal_files(ResultFolder(tmp_path / "damaged").journal)
+    own.write_bytes(own.read_bytes().replace(b'"wall_s"', b'"wall_x"', 1))
+    (own,) = journal_files(ResultFolder(tmp_path / "unfinished").journal)
+    own.write_bytes(b"".join(own.read_bytes().splitlines(keepends=True)[:-5]))
+    ignored = advised((), AdviseOptions(known=(results, tmp_path), needs=(NEEDS,))).ignored
+    said = {
+        name: [each for each in ignored if str(tmp_path / name) in each] for name in ("torn", "unfinished")
+    }
+    assert len(said["torn"]) == 1
+    assert said["torn"][0].startswith(f"{tmp_path / 'torn' / CAMPAIGN_FILE}: is not a campaign")
+    folder = tmp_path / "unfinished"
+    assert said["unfinished"] == [f"{folder}: 4 planned trials without an outcome; tare run {folder} goes on"]
+    folder = tmp_path / "damaged"
+    (damaged,) = [each for each in ignored if each.startswith(f"{folder}: what is damaged in it (")]
+    assert f"{own.name}, line " in damaged
+    assert damaged.endswith(f"tare run {folder} measures it again")

@@ -67,10 +67,7 @@ class KnownHere:
         kinds = {cell: workload.kind for cell, workload in workloads.items()}
         rates = resource_rates(analysis.outcomes, _counted(analysis.outcomes, folder), _traced(folder))
         known, arms = known_workloads(analysis, names, kinds, rates)
-        if busy := withheld(analysis):
-            self.ignored.append(
-                f"{folder.path}: {counted(busy, 'overhead')} that the host was too busy to tell"
-            )
+        self.ignored.extend(_lacking(analysis, folder))
         self.arms |= {arm.name: arm for arm in arms}
         if named:
             self.named.extend((workload, cell) for cell, workload in workloads.items())
@@ -104,8 +101,12 @@ def gathered(results: Sequence[Path], folders: Sequence[Path]) -> KnownHere:
         analysis = _analysed(path)
         every.add(analysis, ResultFolder(path), named=True)
     for path in _others(folders, results):
-        with suppress(TareError):  # torn, of another version, or never measured: nobody asked for it
-            every.add(_analysed(path), ResultFolder(path), named=False)
+        try:
+            analysis = _analysed(path)
+        except TareError as error:  # torn, of another version, or never measured: nobody asked for it
+            every.ignored.append(str(error))
+        else:
+            every.add(analysis, ResultFolder(path), named=False)
     return every
 
 
@@ -195,6 +196,18 @@ def _command(workload: Workload, layout: str) -> tuple[str, ...]:
         return ()
     options = ("--mpi",) if workload.options.get("mpi") else ()
     return (*options, "--layout", layout.split(" ", maxsplit=1)[0], "--", *(str(word) for word in argv))
+
+
+def _lacking(analysis: Analysis, folder: ResultFolder) -> Iterator[str]:
+    """What of a result takes no part, and what to do."""
+    path = folder.path
+    if busy := withheld(analysis):
+        yield f"{path}: {counted(busy, 'overhead')} that the host was too busy to tell"
+    if damage := analysis.integrity.damage:
+        more = f" and {len(damage) - 1} more" if len(damage) > 1 else ""
+        yield f"{path}: what is damaged in it ({damage[0].sentence}{more}); tare run {path} measures it again"
+    if (lacking := analysis.planned_trials - len(analysis.outcomes)) > 0:
+        yield f"{path}: {counted(lacking, 'planned trial')} without an outcome; tare run {path} goes on"
 
 
 def _analysed(path: Path) -> Analysis:
