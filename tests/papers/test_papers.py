@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -58,6 +59,22 @@ def test_every_paper_has_views_and_every_view_has_its_own_name() -> None:
     names = [each.identity for each in views()]
     assert len(set(names)) == len(names) > 70
     assert all(re.fullmatch(r"(b16|b17|y15|r15|l12):(fig|table)\d+[a-c]?", name) for name in names)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_no_paper_has_a_claim_twice(name: str) -> None:
+    own = [replace(claim, text="", where="") for each in paper(name).views for claim in each.claims]
+    assert [claim for place, claim in enumerate(own) if claim in own[:place]] == []
+
+
+def test_a_paper_that_was_published_again_has_its_own_pages_names_and_claims() -> None:
+    thesis, again = paper("b16-stage3"), paper("b17")
+    assert (thesis.short, again.short) == ("B16, stage 3", "B17")
+    assert {each.identity.partition(":")[0] for each in thesis.views} == {"b16"}
+    assert {each.preset for each in thesis.views} == {"b16-stage3"}
+    assert [len(each.claims) for each in thesis.views] != [len(each.claims) for each in again.views]
+    assert view("b16:fig43").note == ""
+    assert view("b17:fig12").note != ""
 
 
 def test_every_claim_says_where_it_stands_and_has_a_bound() -> None:

@@ -105,6 +105,13 @@ def test_a_view_that_a_result_cannot_fill_says_what_to_run(
     assert "`tare run l12` measures it" in capsys.readouterr().out
 
 
+def test_a_view_of_words_alone_asks_for_no_run(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_show(result, as_json=False, show_all=False, view="y15:fig9") == 0
+    shown = capsys.readouterr().out
+    assert "Table II has who is best" in shown
+    assert "measures it" not in shown
+
+
 def test_programs_get_one_view(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_show(result, as_json=True, show_all=False, view="B16:fig9") == 0
     document = json.loads(capsys.readouterr().out)

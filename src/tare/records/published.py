@@ -9,6 +9,9 @@ from tare.records.comparisons import Treatment
 from tare.records.planned import NATIVE, OptionValue
 from tare.statistics.estimate import Estimate
 
+PUBLISHED_AGAIN = {"b16-stage3": "b17"}
+"""The thesis's last stage was published again, with the same matrix: one preset and one file of claims are of both."""
+
 
 class Quantity(StrEnum):
     """What a published figure is a change of."""

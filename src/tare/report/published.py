@@ -81,6 +81,11 @@ class ShownView:
         """Whether anything of it was measured."""
         return any(part.ours for each in self.agreements for part in each.parts)
 
+    @property
+    def is_lacking(self) -> bool:
+        """Whether it can be filled and is not: what has no claims has words alone."""
+        return bool(self.view.claims) and not self.can_fill
+
 
 def said(agreement: Agreement) -> str:
     """The word, with what the same would be at this host's size where that differs."""
@@ -127,7 +132,7 @@ def table(shown: ShownView, console: Console) -> None:
         console.print(_ticks_table(column))
     if shown.view.values:
         console.print(_values_table(shown.view))
-    if not shown.can_fill:
+    if shown.is_lacking:
         console.print(
             Text(f"\nThis result has nothing of it; `{shown.view.command}` measures it", style="bold")
         )
@@ -223,7 +228,7 @@ def _missing(shown: Iterable[ShownView]) -> Mapping[str, Sequence[str]]:
     """Command → the views that it measures."""
     names: dict[str, list[str]] = {}
     for each in shown:
-        if not each.can_fill:
+        if each.is_lacking:
             names.setdefault(each.view.command, []).append(each.view.identity)
     return names
 
