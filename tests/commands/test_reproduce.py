@@ -95,8 +95,13 @@ def test_a_torn_result_does_not_keep_the_list_from_being_written(
     begun(tmp_path)
     (tmp_path / "l12" / CAMPAIGN_FILE).write_text("{")
     assert run_reproduce("all", wanted(tmp_path), Shown()) is ExitCode.CANNOT
-    assert (tmp_path / LIST_FILE).read_text().count("### ") == len(PAPERS)
+    text = (tmp_path / LIST_FILE).read_text()
+    assert text.count("### ") == len(PAPERS)
     assert CAMPAIGN_FILE in capsys.readouterr().err
+    assert "not possible here" not in text
+    (note,) = [line for line in text.splitlines() if "the result is damaged" in line]
+    assert f"{tmp_path / 'l12' / CAMPAIGN_FILE}: is not a campaign" in note
+    assert f"needed: restore {tmp_path / 'l12'} from a copy, or move it away and call the command again" in note
 
 
 @pytest.mark.parametrize(

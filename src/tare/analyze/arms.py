@@ -209,5 +209,6 @@ def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iter
             wider=_order_at(verdict, contrast.value) if verdict.summary.blocks else None,
         )
     if not own:
-        why = "" if names else f"no {arm.role} in this result"
-        yield missing(arm, why or f"no order experiment with the value {value:g} in this result")
+        absent = "" if names else f"no {arm.role} in this result"
+        left = evidence.left_out(arm.place.layout, f"{value:g}")
+        yield missing(arm, absent or left or f"no order experiment with the value {value:g} in this result")

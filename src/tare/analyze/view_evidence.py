@@ -240,10 +240,14 @@ class ViewEvidence:
             )
         return f"no {role} in this result" if skipped is None else f"{role}: {skipped.reason}"
 
+    def left_out(self, layout: str, value: str = "") -> str:
+        """What left out this layout, or a value in it, as a sentence; empty: nothing did."""
+        own = (each for each in self._left_out if layout in each.layouts)
+        return next((each.sentence for each in own if not value or value in each.asked.split(", ")), "")
+
     def _why_no_cell(self, place: ClaimPlace) -> str:
-        left = next((each for each in self._left_out if place.layout in each.layouts), None)
-        if left is not None:
-            return left.sentence
+        if left := self.left_out(place.layout):
+            return left
         options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != _UNSET)
         return f"no {' or '.join(place.kinds)}{options} on {place.layout} in this result"
 

@@ -79,7 +79,7 @@ def _reproduced(each: Paper, wanted: Reproduction, shown: Shown) -> tuple[Listed
         return _listed(each, folder, error), code
     except (HostError, InputError) as failed:
         print(f"tare: {failed}", file=sys.stderr)
-        return _absent(each, folder, str(failed)), ExitCode.CANNOT
+        return _damaged(each, folder, str(failed), error), ExitCode.CANNOT
 
 
 def _folder(each: Paper, parent: Path) -> ResultFolder:
@@ -144,6 +144,23 @@ def _absent(each: Paper, folder: ResultFolder, error: str | None) -> ListedPaper
     )
 
 
+def _damaged(each: Paper, folder: ResultFolder, fault: str, error: str | None) -> ListedPaper:
+    """What cannot be read may be measured again: nothing is known of the claims."""
+    from tare.analyze.reproduced import unmeasured
+
+    what = f"restore {folder.path} from a copy, or move it away and call the command again"
+    return ListedPaper(
+        paper=each,
+        result=str(folder.path),
+        claims=unmeasured(
+            each, f"the result is damaged, or of another version: {fault}", possible=True, needs=(what,)
+        ),
+        points=(),
+        measured="",
+        error=error,
+    )
+
+
 def _listed(each: Paper, folder: ResultFolder, error: str | None) -> ListedPaper:
     from tare.analyze.reproduced import listed
     from tare.pipeline import analyse_result
@@ -172,6 +189,7 @@ def _measured(analysis: Analysis) -> str:
         f"Measured from {moment(first.started_utc)} on {host or 'this host'}: {done} of "
         f"{counted(analysis.planned_trials, 'trial')} in {counted(len(blocks), 'block')}"
         f"{f', {lost} of which do not count' if lost else ''}."
+        f"{''.join(f' Damaged: {each.sentence}.' for each in analysis.integrity.damage)}"
     )
 
 

@@ -88,19 +88,19 @@ class ShownView:
 
 
 def said(agreement: Agreement) -> str:
-    """The word, with what the same would be at this host's size where that differs."""
+    """The word, with what it would be for the point that was measured, where that differs."""
     if agreement.here is None or agreement.word is not AgreementWord.NOT_MEASURED:
         return str(agreement.word)
     return f"not the paper's own point (here {agreement.here})"
 
 
 def tally(agreements: Iterable[Agreement]) -> str:
-    """Such as "2 reproduced, 1 undecided; at this host's size 1 reproduced"."""
+    """Such as "2 reproduced, 1 undecided; as measured here 1 reproduced"."""
     own, here = list[AgreementWord](), list[AgreementWord]()
     for each in agreements:
         scaled = each.word is AgreementWord.NOT_MEASURED and each.here is not None
         (here if scaled else own).append(each.here if scaled and each.here else each.word)
-    words = [_counted(own), f"at this host's size {_counted(here)}" if here else ""]
+    words = [_counted(own), f"as measured here {_counted(here)}" if here else ""]
     return "; ".join(filter(None, words)) or "no claim"
 
 
