@@ -317,20 +317,6 @@ def test_spread_on_a_busy_machine_is_undecided() -> None:
     assert agreements(chosen, replace(known, verdicts=busy))[1].word is UNDECIDED
 
 
-def test_a_campaign_of_ones_own_never_counts_either_way() -> None:
-    chosen = view("b16:fig9")
-    own = replace(analysis_of(chosen), campaign="mine")
-    near = agreements(chosen, own)[0]
-    assert (near.word, near.here) == (NOT_MEASURED, REPRODUCED)
-    assert near.reason == "the campaign mine instead of the preset b16-stage1"
-
-
-def test_the_same_matrix_under_the_other_papers_name_counts() -> None:
-    chosen = view("b17:fig4")
-    own = replace(analysis_of(chosen), campaign="b16-stage3")
-    assert agreements(chosen, own)[0].word is REPRODUCED
-
-
 def test_a_preset_that_differs_from_its_paper_is_not_judged_there() -> None:
     within = agreements(view("b17:fig9"), analysis_of(view("b17:fig9")))[0]
     assert (within.word, within.here) == (NOT_MEASURED, REPRODUCED)

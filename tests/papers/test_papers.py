@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.plan.preset_hosts import resolved_preset
 
+from tare.analyze.otherwise import cell_differs, environment_differs, has_option
 from tare.analyze.published import places_of, unknown_roles
 from tare.analyze.roles import ROLES, in_role
 from tare.environments import PROVIDERS
@@ -15,6 +17,9 @@ from tare.errors import InputError
 from tare.papers import PAPERS, paper, papers, view, views
 from tare.papers.schema import ALIKE, PaperFile
 from tare.plan.campaign import Campaign
+from tare.plan.matrix import preset_matrix
+from tare.plan.trials import plan_block
+from tare.records import Layout, Workload
 from tare.records.published import ClaimKind, ClaimPlace, PublishedClaim, Quantity
 from tare.units import GIBIBYTE
 from tare.workloads import KINDS
@@ -42,15 +47,12 @@ def large(name: str) -> Campaign:
         return resolved_preset(name, processors=16, memory_byte=128 * GIBIBYTE, hosts=64)
 
 
-def is_there(place: ClaimPlace, campaign: Campaign) -> bool:
+def is_there(place: ClaimPlace, cells: Iterable[tuple[Workload, Layout]]) -> bool:
     return any(
         workload.kind in place.kinds
-        and str(setting.layout) == place.layout
-        and all(
-            workload.options.get(key) == (None if value == "unset" else value)
-            for key, value in place.options.items()
-        )
-        for workload, setting in campaign.cells
+        and str(layout) == place.layout
+        and all(has_option(workload.options, key, value) for key, value in place.options.items())
+        for workload, layout in cells
     )
 
 
@@ -134,11 +136,38 @@ def test_the_preset_of_a_paper_measures_all_that_its_claims_speak_of(name: str) 
         for claim in claims
         if claim.kind is not ClaimKind.ORDER
         for place in places_of(claim)
-        if not is_there(place, campaign)
+        if not is_there(place, [(workload, setting.layout) for workload, setting in campaign.cells])
     }
     assert lacking == set()
     roles = {role for claim in claims for role in (*claim.environments, *claim.among)} - {"native"}
     assert {role for role in roles if not any(in_role(role, own) for own in campaign.environments)} == set()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_preset_on_hosts_that_hold_all_of_it_measures_the_papers_own_points(name: str) -> None:
+    asked = preset_matrix(name)
+    places = {
+        repr(place): place
+        for each in paper(name).views
+        for claim in each.claims
+        for place in places_of(claim)
+    }
+    trials = plan_block(large(name), 0, 0)
+    differing = {
+        words
+        for trial in trials
+        for role in ROLES
+        if in_role(role, trial.environment) and any(in_role(role, own) for own in asked.environments)
+        for words in environment_differs(role, trial.environment, trial, asked)
+    }
+    differing |= {
+        words
+        for place in places.values()
+        for trial in trials
+        if is_there(place, [(trial.workload, trial.layout)])
+        for words in cell_differs(place, trial, asked, is_scaled=False)
+    }
+    assert differing == set()
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -7,7 +7,7 @@ for factors.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from tare.analyze.busy import SENTENCE as BUSY
@@ -122,7 +122,7 @@ def loss_of(evidence: ViewEvidence, arm: PaperArm, alone: str) -> Iterator[Measu
             what=f"{name}, {arm.place.metric} of {where}",
             estimate=loss.typical,
             why=_TOO_BUSY if loss.withheld else "",
-            deviations=_of_both(evidence, arm.role, name, cells),
+            deviations=_of_both(evidence, arm, name, cells, alone),
             wider=_loss_at(loss),
         )
     if not own:
@@ -170,10 +170,13 @@ def _loss_at(loss: SharingLoss) -> Callable[[float], Estimate | None]:
     return lambda error: as_fraction(estimate(contrast, error))
 
 
-def _of_both(evidence: ViewEvidence, role: str, name: str, cells: SharedCell) -> tuple[str, ...]:
+def _of_both(
+    evidence: ViewEvidence, arm: PaperArm, name: str, cells: SharedCell, alone: str
+) -> tuple[str, ...]:
     """How the place with company or the one without differs from the paper's own."""
-    both = (each for cell in (cells.shared, cells.alone) for each in evidence.deviations(role, name, cell))
-    return tuple(dict.fromkeys(both))
+    there = replace(arm, place=replace(arm.place, layout=alone))
+    both = (evidence.deviations(arm, name, cells.shared), evidence.deviations(there, name, cells.alone))
+    return tuple(dict.fromkeys(each for own in both for each in own))
 
 
 def _busy_of(verdict: OrderVerdict) -> str:
@@ -205,7 +208,7 @@ def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iter
             what=f"{name}, {arm.place.metric} at {where}, late over early",
             estimate=contrast.late_over_early,
             why=_busy_of(verdict),
-            deviations=evidence.order_deviations(arm.role, name, verdict.summary.cell),
+            deviations=evidence.order_deviations(arm, name, verdict.summary.cell),
             wider=_order_at(verdict, contrast.value) if verdict.summary.blocks else None,
         )
     if not own:

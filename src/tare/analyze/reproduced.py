@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from tare.analyze.otherwise import OTHERWISE
 from tare.analyze.published import agreement, places_of
 from tare.analyze.roles import ROLES
 from tare.analyze.view_evidence import ViewEvidence
@@ -13,6 +14,7 @@ from tare.records.published import (
     ClaimKind,
     Paper,
     Part,
+    PresetMatrix,
     PublishedClaim,
 )
 from tare.records.reproduced import ClaimFate, ListedClaim
@@ -29,13 +31,14 @@ _NEEDS: Mapping[Short, str] = {
     Short.MEMORY: "a host with more memory",
     Short.TIME: "a longer --budget, in a new result",
 }
-_POSSIBLE = frozenset({_NEEDS[Short.TIME]})
+_AS_ASKED = "a result of the preset as it is: another -o"
+_POSSIBLE = frozenset({_NEEDS[Short.TIME], _AS_ASKED})
 """Needs that this host can meet."""
 
 
-def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
-    """Every claim of the paper, in the order of its pages."""
-    evidence = ViewEvidence(analysis, paper.identity)
+def listed(paper: Paper, analysis: Analysis, asked: PresetMatrix | None = None) -> tuple[ListedClaim, ...]:
+    """Every claim of the paper, in the order of its pages; ``asked`` as of ``ViewEvidence``."""
+    evidence = ViewEvidence(analysis, asked)
     ended = len(analysis.outcomes) >= analysis.planned_trials and not analysis.cut_by_budget
     return tuple(
         _listed(
@@ -155,6 +158,8 @@ def _of_part(part: Part, claim: PublishedClaim, analysis: Analysis) -> Iterator[
     for point in analysis.scaled:
         if point.sentence in said:
             yield need_of(point)
+    if any(deviation.startswith(OTHERWISE) for deviation in part.deviations):
+        yield _AS_ASKED
     if any("TCG" in deviation for deviation in part.deviations):
         yield "a host whose KVM works"
     if part.ours is None:

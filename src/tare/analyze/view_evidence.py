@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from tare.analyze.looks import by_block
+from tare.analyze.otherwise import OTHERWISE, UNSET, cell_differs, environment_differs, has_option
 from tare.analyze.papers import all_replications
 from tare.analyze.roles import ROLES, deviations_of, emulated_environments, in_role
 from tare.records import (
@@ -16,21 +17,16 @@ from tare.records import (
     CurveEstimate,
     Direction,
     Environment,
-    OptionValue,
     Overhead,
     Replication,
     Treatment,
     Trial,
     Verdict,
 )
-from tare.records.published import ClaimPlace
+from tare.records.published import ClaimPlace, PresetMatrix
 from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 
-_ONE_MATRIX = frozenset({"b16-stage3", "b17"})
-"""One preset under the names of two papers."""
-_UNSET = "unset"
-"""As an option's value: the campaign must not give it."""
 Logs = Mapping[int, float]
 """Block → ln(time per work)."""
 
@@ -84,17 +80,21 @@ class MeasuredArm:
 class ViewEvidence:
     """An analysis, ready to be asked for arms."""
 
-    def __init__(self, analysis: Analysis, preset: str | None = None) -> None:
-        """``preset``: what the paper's own point is in; ``None``: nothing is to be judged."""
+    def __init__(self, analysis: Analysis, asked: PresetMatrix | None = None) -> None:
+        """``asked``: the paper's own points, with which all is compared; ``None``: the caller knows that all are."""
         self.analysis = analysis
-        self._otherwise = _of_another_campaign(analysis.campaign, preset)
+        self._asked = asked
         self._replications: dict[Treatment, tuple[Replication, ...]] = {}
         self.trials: dict[Cell, Trial] = {}
+        self._series: dict[Cell, Trial] = {}
         self.environments: dict[str, Environment] = {}
         for outcome in analysis.outcomes:
             trial = outcome.trial
             self.environments.setdefault(trial.environment.name, trial.environment)
-            if trial.neighbour is None and trial.series is None:
+            if trial.series is not None:
+                cell = Cell(workload=trial.workload.name, layout=str(trial.layout))
+                self._series.setdefault(cell, trial)
+            elif trial.neighbour is None:
                 self.trials.setdefault(cell_of(outcome), trial)
         self._emulated = emulated_environments(analysis.outcomes)
         self._scaled = tuple(filter(_is_smaller, analysis.scaled))
@@ -134,11 +134,11 @@ class ViewEvidence:
         )
         return own, "" if own else f"{arm.place.metric} has no complete block of {arm.role}"
 
-    def deviations(self, role: str, environment: str, cell: Cell) -> tuple[str, ...]:
+    def deviations(self, arm: PaperArm, environment: str, cell: Cell) -> tuple[str, ...]:
         """How this cell differs from the paper's own point."""
         trial = self.trials[cell]
-        points = (point.sentence for point in self._scaled if _concerns(point, trial))
-        return (*self.own_deviations(role, environment), *points)
+        points = tuple(point.sentence for point in self._scaled if _concerns(point, trial))
+        return self._all_deviations(arm, environment, trial, points)
 
     def runs(self, arm: MeasuredArm) -> Logs:
         """The times of single runs: of native's two in a block the first, as their mean varies less than a run."""
@@ -148,24 +148,31 @@ class ViewEvidence:
         blocks = (block for each in verdicts for block in each.overhead.summary.blocks)
         return {block.block: math.log(block.native[0]) for block in blocks} or arm.times
 
-    def order_deviations(self, role: str, environment: str, cell: Cell) -> tuple[str, ...]:
+    def order_deviations(self, arm: PaperArm, environment: str, cell: Cell) -> tuple[str, ...]:
         """How the cell of an order experiment differs, whose trials are each a whole series."""
-        points = (
+        points = tuple(
             point.sentence
             for point in self._scaled
             if (not point.workloads or cell.workload in point.workloads)
             and (not point.layouts or cell.layout in point.layouts)
         )
-        return (*self.own_deviations(role, environment), *points)
+        return self._all_deviations(arm, environment, self._series.get(cell), points)
 
-    def own_deviations(self, role: str, environment: str) -> tuple[str, ...]:
-        """How an environment differs from the paper's, wherever it runs."""
-        named = self.environments.get(environment)
-        own = deviations_of(role, named, self._emulated) if named else ()
-        return (*self._otherwise, *own)
+    def _all_deviations(
+        self, arm: PaperArm, environment: str, trial: Trial | None, points: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """From the preset, by the environment itself, and by what was scaled."""
+        named, asked = self.environments.get(environment), self._asked
+        own = deviations_of(arm.role, named, self._emulated) if named else ()
+        if named is None or trial is None or asked is None:
+            return (*own, *points)
+        differs = environment_differs(arm.role, named, trial, asked)
+        differs += cell_differs(arm.place, trial, asked, is_scaled=bool(points))
+        otherwise = (OTHERWISE + ", ".join(differs),) if differs else ()
+        return (*otherwise, *own, *points)
 
     def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
-        deviations = self.deviations(arm.role, name, cell)
+        deviations = self.deviations(arm, name, cell)
         place = arm.place
         if place.at is not None:
             return self._curve_arm(arm, cell, name, deviations)
@@ -214,7 +221,7 @@ class ViewEvidence:
         return (
             trial.workload.kind in place.kinds
             and self.is_layout(place.layout, trial)
-            and all(_has(trial.workload.options, key, value) for key, value in place.options.items())
+            and all(has_option(trial.workload.options, key, value) for key, value in place.options.items())
         )
 
     def is_layout(self, layout: str, trial: Trial) -> bool:
@@ -248,15 +255,8 @@ class ViewEvidence:
     def _why_no_cell(self, place: ClaimPlace) -> str:
         if left := self.left_out(place.layout):
             return left
-        options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != _UNSET)
+        options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != UNSET)
         return f"no {' or '.join(place.kinds)}{options} on {place.layout} in this result"
-
-
-def _of_another_campaign(name: str, preset: str | None) -> tuple[str, ...]:
-    """A campaign of one's own may have other sizes, options or networks than the paper."""
-    if preset is None or name == preset or {name, preset} <= _ONE_MATRIX:
-        return ()
-    return (f"the campaign {name} instead of the preset {preset}",)
 
 
 def _native_times(overhead: Overhead) -> dict[int, float]:
@@ -279,15 +279,6 @@ def _lies_in(
         if (least is not None and value < least) or (most is not None and value > most):
             return False
     return True
-
-
-def _has(options: Mapping[str, OptionValue], key: str, wanted: OptionValue) -> bool:
-    if wanted == _UNSET:
-        return options.get(key) is None
-    value = options.get(key)
-    if isinstance(value, str) and isinstance(wanted, str):
-        return value.casefold() == wanted.casefold()
-    return value == wanted
 
 
 def _is_smaller(point: Scaled) -> bool:

@@ -164,13 +164,14 @@ def _damaged(each: Paper, folder: ResultFolder, fault: str, error: str | None) -
 def _listed(each: Paper, folder: ResultFolder, error: str | None) -> ListedPaper:
     from tare.analyze.reproduced import listed
     from tare.pipeline import analyse_result
+    from tare.plan.matrix import preset_matrix
 
     analysis = analyse_result(folder.path)
     skips = [f"{own.environment}: skipped: {own.reason}" for own in analysis.skipped]
     return ListedPaper(
         paper=each,
         result=str(folder.path),
-        claims=listed(each, analysis),
+        claims=listed(each, analysis, preset_matrix(each.identity)),
         points=(*(point.sentence for point in analysis.scaled), *skips),
         measured=_measured(analysis),
         error=error,
