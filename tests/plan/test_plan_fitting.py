@@ -273,6 +273,16 @@ def test_a_wrong_file_is_told_as_without_it(tmp_path: Path) -> None:
         own(tmp_path, layout="2x1p1i")
 
 
+def test_memory_that_is_varied_is_not_fitted_and_too_much_of_it_is_a_fault_of_the_file(
+    tmp_path: Path,
+) -> None:
+    levels = '[[factor]]\nkey = "memory"\nlevels = ["1 GiB", "64 GiB"]\n'
+    text = FILE.format(fit="true", layout="1c2p1i", memory="1 GiB") + levels
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(CampaignError, match=r"own\.toml:\d+: .*64 GiB in .* is more than its hosts have"):
+        load_campaign(tmp_path / "own.toml", host_processors=2, host_memory_byte=4 * GIBIBYTE)
+
+
 @given(memory=st.integers(1, 1 << 40), fraction=st.floats(0.01, 0.8))
 @settings(max_examples=40)
 def test_a_smaller_problem_is_smaller(memory: int, fraction: float) -> None:
