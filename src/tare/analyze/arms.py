@@ -41,8 +41,7 @@ def between(
 
 def withheld_of(first: MeasuredArm, second: MeasuredArm) -> str:
     """Why a comparison does not count; empty where it does."""
-    busy = any(arm.verdict is not None and arm.verdict.withheld for arm in (first, second))
-    return _TOO_BUSY if busy else ""
+    return _TOO_BUSY if first.withheld or second.withheld else ""
 
 
 def _in_one_place(first: MeasuredArm, second: MeasuredArm) -> bool:
