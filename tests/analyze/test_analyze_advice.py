@@ -152,6 +152,14 @@ def test_what_was_measured_comes_first_and_what_may_be_better_is_named() -> None
     assert advice.measure == ("plain",)
 
 
+def test_letters_of_two_results_do_not_tie() -> None:
+    other = replace(measured("plain", 0.0, "a"), result="other")
+    own = replace(application(APP), measured=(measured("filter", 0.2, "a"), other))
+    assert advise(own, ARMS, planted(14)).take == ("plain",)
+    near = replace(other, overhead=measured("plain", 0.19, "").overhead, letters="b")
+    assert advise(replace(own, measured=(own.measured[0], near)), ARMS, planted(14)).take == ("plain", "filter")
+
+
 def test_what_is_rejected_is_neither_measured_nor_predicted() -> None:
     own = replace(application(APP), measured=(measured("plain", 0.0, "a"),))
     advice = advise(own, ARMS, planted(14), rejected=[Rejected(arm=ARMS[0], reason="no")])

@@ -69,6 +69,29 @@ def test_an_application_is_measured_where_it_ran_and_predicted_elsewhere(
     assert advice.known == 12
 
 
+def test_what_each_of_two_results_measured_is_predicted_no_more(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = {name: COSTS[name] for name in ("filter", "plain")}
+    write_planted(tmp_path / "more", ["app-100"], monkeypatch, more)
+    advice = advised((results / "mine", tmp_path / "more"), options(results, workload="app-100"))
+    assert {each.arm.name: Path(each.result).name for each in advice.measured} == {
+        "filter": "mine",
+        "plain": "more",
+    }
+    assert [each.arm.name for each in advice.predicted] == ["sandbox"]
+    assert advice.take == ("plain",)
+
+
+def test_a_later_result_answers_where_the_first_tells_nothing(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = {"filter": COSTS["filter"]}
+    write_planted(tmp_path / "few", ["app-100"], monkeypatch, costs, blocks=2)
+    advice = advised((tmp_path / "few", results / "mine"), options(results, workload="app-100"))
+    assert [(each.tells, Path(each.result).name) for each in advice.measured] == [(True, "mine")]
+
+
 def test_an_application_beyond_all_known_workloads_is_to_be_measured(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 """What ``tare advise`` reads: results of one host, their workloads, and the application among them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,10 +121,20 @@ def application_of(every: KnownHere, name: str | None, layout: str | None) -> Ap
         name=cell.workload,
         layout=cell.layout,
         rates=together.rates,
-        measured=tuple(own[0][2]),
+        measured=_first_telling(measured for _, _, result in own for measured in result),
         command=_command(workload, cell.layout),
         identity=_program(workload),
     )
+
+
+def _first_telling(every: Iterable[OwnVerdict]) -> tuple[OwnVerdict, ...]:
+    """Of each environment the first that is an answer, else the first."""
+    first: dict[str, OwnVerdict] = {}
+    for own in every:
+        known = first.setdefault(own.arm.name, own)
+        if own.tells and not known.tells:
+            first[own.arm.name] = own
+    return tuple(first.values())
 
 
 def known_of(every: KnownHere, application: Application, layout: str | None) -> list[KnownWorkload]:
