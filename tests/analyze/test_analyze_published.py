@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import math
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 from tests.view_example import Planted, analysis_of, nothing
@@ -20,7 +21,7 @@ from tare.records import (
     Treatment,
     Withheld,
 )
-from tare.records.published import Agreement, AgreementWord, ClaimPlace
+from tare.records.published import Agreement, AgreementWord, ClaimKind, ClaimPlace
 from tare.records.scaled import Scaled, Short
 
 CONTRADICTED, REPRODUCED, UNDECIDED, NOT_MEASURED = (
@@ -315,6 +316,19 @@ def test_spread_on_a_busy_machine_is_undecided() -> None:
     known = analysis_of(chosen, noise=0.2, blocks=32)
     busy = tuple(replace(each, withheld=Withheld.BUSY) for each in known.verdicts)
     assert agreements(chosen, replace(known, verdicts=busy))[1].word is UNDECIDED
+
+
+@pytest.mark.parametrize(("name", "claim"), [("b17:fig2", 2), ("b16:fig33", 2)])
+def test_how_much_native_varies_is_no_part_of_what_is_said_of_containers(name: str, claim: int) -> None:
+    chosen = view(name)
+
+    def planted(role: str, place: ClaimPlace) -> float:
+        del place
+        return next(swings) if role == "native" else 0.0
+
+    swings = cycle((-0.2, 0.2, 0.0))
+    spread = agreements(chosen, analysis_of(chosen, planted, blocks=32))[claim]
+    assert (spread.claim.kind, spread.word) == (ClaimKind.VARIATION, REPRODUCED)
 
 
 def busy(analysis: Analysis) -> Analysis:
