@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.advice_example import COSTS, overhead_of, rates_of, write_planted
 
+from tare.commands import advised as advised_module
 from tare.commands.advise import AdviseOptions, advised, run_advise
 from tare.errors import ExitCode, InputError
 from tare.records.advice import Basis, Resource
@@ -24,6 +25,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_planted(folder / "known", KNOWN, patch)
         write_planted(folder / "mine", ["app-100"], patch, {"filter": COSTS["filter"]})
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _fake_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This host is the one of the made-up results."""
+    monkeypatch.setattr(advised_module, "host_facts", lambda: {"processor": "none"})
 
 
 def options(folder: Path, *needs: str, **others: object) -> AdviseOptions:
@@ -127,6 +134,16 @@ def test_the_same_workload_in_two_results_counts_once(
     write_planted(tmp_path / "again", KNOWN[:3], monkeypatch)
     both = AdviseOptions(known=(results, tmp_path), needs=(NEEDS,))
     assert advised((), both).known == 13
+
+
+def test_a_result_of_another_host_says_nothing_of_this_one_unless_it_is_named(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advised_module, "host_facts", lambda: {"processor": "of a laptop"})
+    advice = advised((), options(results, NEEDS))
+    assert (advice.known, advice.predicted) == (0, ())
+    assert f"{results / 'known'}: it was measured on another host; name it to ask about that one" in advice.ignored
+    assert advised((results / "known",), options(results, NEEDS)).known == 13
 
 
 def test_without_known_workloads_the_way_to_them_is_said(

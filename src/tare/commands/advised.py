@@ -12,6 +12,7 @@ from tare.commands.noise import same_host
 from tare.drawing.words import counted
 from tare.errors import InputError, JournalError, TareError
 from tare.foreign import one_line
+from tare.host.facts import host_facts
 from tare.host.own_files import read_plain
 from tare.journal.calls import read_calls
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
@@ -59,7 +60,7 @@ class KnownHere:
         """Add one result; one of another host, or an intervention, is ignored in words."""
         host = analysis.sessions[-1].host
         if self.host is not None and not same_host(host, self.host):
-            self.ignored.append(f"{folder.path}: it was measured on another host")
+            self.ignored.append(f"{folder.path}: it was measured on another host; name it to ask about that one")
             return
         self.host = self.host or host
         names = self._names(analysis)
@@ -98,8 +99,8 @@ class KnownHere:
 
 
 def gathered(results: Sequence[Path], folders: Sequence[Path]) -> KnownHere:
-    """Read the named results, which must be readable, and then the others of their host in the folders."""
-    every = KnownHere()
+    """Read the named results, which must be readable, and then those in the folders of their host, else of this one."""
+    every = KnownHere(host=None if results else host_facts())
     for path in results:
         analysis = _analysed(path)
         every.add(analysis, ResultFolder(path), named=True)
