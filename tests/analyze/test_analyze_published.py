@@ -59,6 +59,15 @@ def test_a_loss_beyond_the_claim_contradicts_it() -> None:
     assert agreed("b16:fig9", 0, 0.2, of="kvm-pv").word is CONTRADICTED
 
 
+@pytest.mark.parametrize(("loss", "word"), [(0.0, UNDECIDED), (-0.1, CONTRADICTED), (1.0, REPRODUCED)])
+def test_a_guest_that_loses_nothing_is_no_guest_that_loses_up_to_70_percent(
+    loss: float, word: AgreementWord
+) -> None:
+    lost = agreed("l12:fig4", 0, loss, of="kvm")
+    assert [part.here or part.word for part in lost.parts if part.environment == "kvm"] == [word]
+    assert lost.claim.printed == (-0.7, -0.7)
+
+
 def test_a_printed_number_is_met_from_half_to_twice() -> None:
     words = [agreed("b16:fig10a", 0, loss, of="kvm-pv").word for loss in (0.0, 0.04, 0.3)]
     assert words == [CONTRADICTED, REPRODUCED, CONTRADICTED]
