@@ -63,8 +63,8 @@ def test_a_loss_beyond_the_claim_contradicts_it() -> None:
 def test_a_guest_that_loses_nothing_is_no_guest_that_loses_up_to_70_percent(
     loss: float, word: AgreementWord
 ) -> None:
-    lost = agreed("l12:fig4", 0, loss, of="kvm")
-    assert [part.here or part.word for part in lost.parts if part.environment == "kvm"] == [word]
+    lost = agreed("l12:fig4", 1, loss, of="kvm")
+    assert [(part.environment, part.word) for part in lost.parts] == [("kvm", word)]
     assert lost.claim.printed == (-0.7, -0.7)
 
 

@@ -82,6 +82,11 @@ def test_every_environment_of_a_claim_is_a_technology_of_the_tree() -> None:
     assert {technology for role in ROLES.values() for technology in role.technologies} <= set(PROVIDERS)
 
 
+def test_no_claim_joins_others_with_vmware_player_which_none_can_measure_as_the_paper_did() -> None:
+    joined = [claim for _, claim in CLAIMS if {"vmware-player"} < set(claim.environments)]
+    assert joined == []
+
+
 def test_every_workload_of_a_claim_is_in_the_tree_and_has_the_metric() -> None:
     places = {place for _, claim in CLAIMS for place in map(_key, places_of(claim))}
     kinds = {kind for kinds, _ in places for kind in kinds}
