@@ -311,7 +311,23 @@ def test_what_more_containers_on_a_host_cost_is_judged_by_their_times() -> None:
         del role
         return math.log(1.4) if place.layout.endswith("on 8") else 0.0
 
-    assert {each.word for each in agreements(chosen, analysis_of(chosen, planted))} == {REPRODUCED}
+    assert {each.here for each in agreements(chosen, analysis_of(chosen, planted))} == {REPRODUCED}
+
+
+@pytest.mark.parametrize(("name", "kernel"), [("r15:fig1a", "3.2"), ("r15:fig1c", "4.0")])
+def test_what_a_paper_says_of_an_old_kernel_is_not_judged_on_a_later_one(name: str, kernel: str) -> None:
+    chosen = view(name)
+    other = Scaled(
+        what="kernel",
+        asked="3.2, 3.16, 4.0",
+        here="6.1.0",
+        why="a host runs one",
+        short_of=Short.OTHER,
+    )
+    for each in agreements(chosen, replace(analysis_of(chosen), scaled=(other,))):
+        assert each.word is NOT_MEASURED
+        assert each.reason == f"a later kernel instead of Linux {kernel}"
+        assert f"under Linux {kernel}" in each.claim.text
 
 
 def test_spread_leaves_out_the_extremes_as_the_papers_did() -> None:
