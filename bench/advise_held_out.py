@@ -6,11 +6,12 @@ r"""Whether the true overhead of applications lies in the interval that `tare ad
     .venv/bin/python -m bench.advise_held_out --folder DIR --read
 
 Measures in one campaign of 14 minutes at most the preset `advise`, whose last workloads are applications (seven NPB
-kernels, and HPL by Tare's own program), and which has pieces like HPCC's STREAM and RandomAccess; and three MPI programs
-from Debian's packages (MrBayes, and LU and Cholesky of ScaLAPACK), whose files are fetched and unpacked below DIR
-without being installed. Each application is then predicted in each environment twice: from all other workloads, and
-from those alone that are no application. Prints both tables and writes them to DIR/held-out.txt. Ends with 1 if fewer
-than nine of ten predictions from all others hold, or there is none; what "must be measured" is none. Their system calls are counted in spare runs. The same DIR goes on where it was interrupted; `--read` measures nothing.
+kernels, and HPL by Tare's own program), and which has pieces like HPCC's STREAM and RandomAccess; and three MPI
+programs from Debian's packages (MrBayes, and LU and Cholesky of ScaLAPACK), whose files are fetched and unpacked below
+DIR without being installed. Each application is then predicted in each environment twice: from all other workloads,
+and from those alone that are no application. Prints both tables and writes them to DIR/held-out.txt. Ends with 1 if
+fewer than nine of ten predictions from all others hold, or there is none; what "must be measured" is none. Their
+system calls are counted in spare runs. The same DIR goes on where it was interrupted; `--read` measures nothing.
 """
 
 import argparse

@@ -35,9 +35,7 @@ def test_what_has_no_goal_is_never_met_and_what_has_its_own_always_can_be() -> N
     assert BY_NAME["show"].end(succeeded=True, compared=False) == "met"
 
 
-@pytest.mark.parametrize(
-    ("predictions", "holding", "end"), [(0, 0, 1), (10, 9, 0), (10, 8, 1), (1, 1, 0)]
-)
+@pytest.mark.parametrize(("predictions", "holding", "end"), [(0, 0, 1), (10, 9, 0), (10, 8, 1), (1, 1, 0)])
 def test_simple_guesses_are_no_predictions_that_hold(predictions: int, holding: int, end: int) -> None:
     guess = Predicted(
         arm=Candidate(name="docker", technology="docker"),

@@ -158,7 +158,10 @@ def test_letters_of_two_results_do_not_tie() -> None:
     own = replace(application(APP), measured=(measured("filter", 0.2, "a"), other))
     assert advise(own, ARMS, planted(14)).take == ("plain",)
     near = replace(other, overhead=measured("plain", 0.19, "").overhead, letters="b")
-    assert advise(replace(own, measured=(own.measured[0], near)), ARMS, planted(14)).take == ("plain", "filter")
+    assert advise(replace(own, measured=(own.measured[0], near)), ARMS, planted(14)).take == (
+        "plain",
+        "filter",
+    )
 
 
 def test_what_is_rejected_is_neither_measured_nor_predicted() -> None:

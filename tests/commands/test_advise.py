@@ -142,7 +142,10 @@ def test_a_result_of_another_host_says_nothing_of_this_one_unless_it_is_named(
     monkeypatch.setattr(advised_module, "host_facts", lambda: {"processor": "of a laptop"})
     advice = advised((), options(results, NEEDS))
     assert (advice.known, advice.predicted) == (0, ())
-    assert f"{results / 'known'}: it was measured on another host; name it to ask about that one" in advice.ignored
+    assert (
+        f"{results / 'known'}: it was measured on another host; name it to ask about that one"
+        in advice.ignored
+    )
     assert advised((results / "known",), options(results, NEEDS)).known == 13
 
 

@@ -135,9 +135,7 @@ def _late_over_early(block: OrderedBlock, value: float) -> float:
     )
 
 
-def descending_over_ascending(
-    blocks: Sequence[OrderedBlock], value: float, level: float = LEVEL
-) -> Estimate:
+def descending_over_ascending(blocks: Sequence[OrderedBlock], value: float, level: float = LEVEL) -> Estimate:
     """How much more time the run with this value takes in descending order, as a fraction: formula (2) of L12."""
     logs = [
         _log_time(block, Ordering.DESCENDING, value) - _log_time(block, Ordering.ASCENDING, value)

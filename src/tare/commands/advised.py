@@ -60,7 +60,9 @@ class KnownHere:
         """Add one result; one of another host, or an intervention, is ignored in words."""
         host = analysis.sessions[-1].host
         if self.host is not None and not same_host(host, self.host):
-            self.ignored.append(f"{folder.path}: it was measured on another host; name it to ask about that one")
+            self.ignored.append(
+                f"{folder.path}: it was measured on another host; name it to ask about that one"
+            )
             return
         self.host = self.host or host
         names = self._names(analysis)
