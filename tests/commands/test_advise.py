@@ -9,8 +9,10 @@ from tests.advice_example import COSTS, overhead_of, rates_of, write_planted
 
 from tare.commands import advised as advised_module
 from tare.commands.advise import AdviseOptions, advised, run_advise
+from tare.commands.advised import KnownHere, known_of
 from tare.errors import ExitCode, InputError
-from tare.records.advice import Basis, Resource
+from tare.records import Cell, Workload
+from tare.records.advice import Application, Basis, KnownWorkload, Resource
 
 KNOWN = [f"known-{seed}" for seed in range(12)]
 STATED = {Resource.COMPUTING: 0.4, Resource.KERNEL: 0.2, Resource.FAULTS: 1e3, Resource.SWITCHES: 100.0}
@@ -147,6 +149,33 @@ def test_a_result_of_another_host_says_nothing_of_this_one_unless_it_is_named(
         in advice.ignored
     )
     assert advised((results / "known",), options(results, NEEDS)).known == 13
+
+
+@pytest.mark.parametrize(
+    ("wanted", "alike"),
+    [
+        ("2c1p1i", ["2c2p1i", "2c1p1i [class=A]"]),
+        ("2c1p1i on 2", ["2c4p1i on 2"]),
+        ("1c2p1i", ["1c1p1i"]),
+        ("2c1p1i+1xother", []),
+    ],
+)
+def test_layouts_are_alike_with_as_many_nodes_instances_and_hosts(wanted: str, alike: list[str]) -> None:
+    layouts = ("2c2p1i", "2c1p1i [class=A]", "2c4p1i on 2", "2c1p2i", "2c1p1i+1xother", "1c1p1i")
+    every = KnownHere(
+        workloads=[
+            (
+                Workload(name=layout, kind="fake", options={"seed": seed}),
+                KnownWorkload(
+                    name=layout, cell=Cell(workload="w", layout=layout), rates={}, overheads={"plain": 0.0}
+                ),
+                [],
+            )
+            for seed, layout in enumerate(layouts)
+        ]
+    )
+    known = known_of(every, Application(name="app", layout=wanted, rates={}), None)
+    assert [each.cell.layout for each in known] == alike
 
 
 def test_without_known_workloads_the_way_to_them_is_said(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ``tare advise`` reads: results of one host, their workloads, and the application among them."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from tare.records import (
     Analysis,
     Cell,
     Environment,
+    Layout,
     Outcome,
     Status,
     TracedCalls,
@@ -36,8 +36,6 @@ from tare.workloads.traffic import parse_traffic
 
 NEWEST = 20
 """As many results of a folder are read at most."""
-_LAYOUT = re.compile(r"(\d+)c(\d+)p(\d+)i(?: \[.*\])?", re.ASCII)
-"""A setting without company, with or without levels of factors."""
 _MOST_BYTE = 16 << 20
 _COMMAND = "command"
 
@@ -141,7 +139,7 @@ def _first_telling(every: Iterable[OwnVerdict]) -> tuple[OwnVerdict, ...]:
 
 
 def known_of(every: KnownHere, application: Application, layout: str | None) -> list[KnownWorkload]:
-    """Everything but the application in alike layouts: as many nodes and instances; else where most workloads are."""
+    """Everything but the application in alike layouts: as many nodes, instances and hosts; else in the usual one."""
     others = [
         (workload, known)
         for workload, known, _ in every.workloads
@@ -160,8 +158,21 @@ def _usual(layouts: Iterator[str]) -> str | None:
 
 
 def _comparable(layout: str, wanted: str) -> bool:
-    first, second = _LAYOUT.fullmatch(layout), _LAYOUT.fullmatch(wanted)
-    return first is not None and second is not None and first.group(1, 3) == second.group(1, 3)
+    shape = _shape(layout)
+    return shape is not None and shape == _shape(wanted)
+
+
+def _shape(layout: str) -> tuple[int, int, int] | None:
+    """Nodes, instances and hosts, at any levels of factors; ``None``: with company, or in an order experiment."""
+    try:
+        own = Layout.parse(_without_levels(layout))
+    except ValueError:
+        return None
+    return own.nodes, own.instances, own.hosts
+
+
+def _without_levels(layout: str) -> str:
+    return layout.partition(" [")[0]
 
 
 def _identity(workload: Workload, cell: Cell) -> str:
@@ -207,7 +218,7 @@ def _command(workload: Workload, layout: str) -> tuple[str, ...]:
     if workload.kind != _COMMAND or not isinstance(argv, Sequence) or isinstance(argv, str):
         return ()
     options = ("--mpi",) if workload.options.get("mpi") else ()
-    return (*options, "--layout", layout.split(" ", maxsplit=1)[0], "--", *(str(word) for word in argv))
+    return (*options, "--layout", _without_levels(layout), "--", *(str(word) for word in argv))
 
 
 def _analysed(path: Path) -> Analysis:
