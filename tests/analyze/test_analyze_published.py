@@ -19,7 +19,6 @@ from tare.records import (
     Layout,
     Skipped,
     Treatment,
-    Withheld,
 )
 from tare.records.published import Agreement, AgreementWord, ClaimKind, ClaimPlace
 from tare.records.scaled import Scaled, Short
@@ -336,13 +335,6 @@ def test_spread_leaves_out_the_extremes_as_the_papers_did() -> None:
     assert [part.ours.n for part in spread.parts if part.ours] == [30, 30]
 
 
-def test_spread_on_a_busy_machine_is_undecided() -> None:
-    chosen = view("b17:fig4")
-    known = analysis_of(chosen, noise=0.2, blocks=32)
-    busy = tuple(replace(each, withheld=Withheld.BUSY) for each in known.verdicts)
-    assert agreements(chosen, replace(known, verdicts=busy))[1].word is UNDECIDED
-
-
 @pytest.mark.parametrize(("name", "claim"), [("b17:fig2", 2), ("b16:fig33", 2)])
 def test_how_much_native_varies_is_no_part_of_what_is_said_of_containers(name: str, claim: int) -> None:
     chosen = view(name)
@@ -354,50 +346,6 @@ def test_how_much_native_varies_is_no_part_of_what_is_said_of_containers(name: s
     swings = cycle((-0.2, 0.2, 0.0, -0.1, 0.1))
     spread = agreements(chosen, analysis_of(chosen, planted, blocks=32))[claim]
     assert (spread.claim.kind, spread.word) == (ClaimKind.VARIATION, REPRODUCED)
-
-
-def busy(analysis: Analysis) -> Analysis:
-    return replace(
-        analysis,
-        verdicts=tuple(replace(each, withheld=Withheld.BUSY) for each in analysis.verdicts),
-        curves=tuple(replace(each, withheld=Withheld.BUSY) for each in analysis.curves),
-    )
-
-
-@pytest.mark.parametrize(("name", "claim"), [("b16:fig10a", 2), ("b16:fig11b", 3), ("y15:fig3", 0)])
-def test_a_busy_machine_contradicts_nothing_of_native_alone_or_of_curves(name: str, claim: int) -> None:
-    chosen = view(name)
-
-    def planted(role: str, place: ClaimPlace) -> float:
-        return 2.0 if "star" in place.metric or role == "xen-pv" else 0.0
-
-    known = analysis_of(chosen, planted)
-    assert agreements(chosen, known)[claim].word is CONTRADICTED
-    withheld = agreements(chosen, busy(known))[claim]
-    assert (withheld.word, withheld.reason) == (UNDECIDED, "the machine was too busy to tell")
-
-
-def test_noise_of_one_environment_withholds_nothing_of_native_alone() -> None:
-    chosen = view("b16:fig10a")
-    known = analysis_of(chosen)
-    noisy = tuple(replace(each, withheld=Withheld.NOISE) for each in known.verdicts)
-    words = [each.word for each in agreements(chosen, replace(known, verdicts=noisy))]
-    assert words[2:4] == [REPRODUCED, UNDECIDED]
-
-
-def test_on_a_busy_machine_no_environment_loses_a_tick() -> None:
-    chosen = view("y15:fig5")
-
-    def planted(role: str, place: ClaimPlace) -> float:
-        del place
-        return 0.0 if role == "lxc" else 0.5
-
-    known = analysis_of(chosen, planted)
-    counts = [
-        sum(tick.ours is False for tick in ticks(chosen.claims[0], ViewEvidence(each)).ticks)
-        for each in (known, busy(known))
-    ]
-    assert counts == [7, 0]
 
 
 def test_a_campaign_of_ones_own_never_counts_either_way() -> None:
