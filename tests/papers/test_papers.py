@@ -84,6 +84,22 @@ def test_every_claim_says_where_it_stands_and_has_a_bound() -> None:
     assert [each.identity for each, claim in CLAIMS if claim.low is None and claim.high is None] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("b16:fig10b", "VirtualBox loses from single to star mode"),
+        ("b16:fig11a", "VirtualBox loses from single to star mode"),
+        ("b16:fig12a", "KVM is 20 to 40 % above VirtualBox, by ping-pong"),
+        ("b16:fig12b", "KVM is 20 to 40 % better than VirtualBox, in the random ring"),
+        ("b16:fig26", "KVM is below LXC in every layout"),
+        ("r15:table1", "MG: messages take 206.01 ms in containers of one host, 1024.00 ms over 8 hosts"),
+        ("r15:fig2", "LU: 16 processes take less time on 8 hosts than by shared memory on one"),
+    ],
+)
+def test_what_a_text_says_of_each_environment_and_way_is_a_claim(name: str, text: str) -> None:
+    assert text in {claim.text for claim in view(name).claims}
+
+
 def test_every_printed_number_lies_within_its_claim() -> None:
     outside = [
         (each.identity, claim.text)
@@ -99,6 +115,11 @@ def test_every_printed_number_lies_within_its_claim() -> None:
 def test_every_environment_of_a_claim_is_a_technology_of_the_tree() -> None:
     assert unknown_roles(claim for _, claim in CLAIMS) == frozenset()
     assert {technology for role in ROLES.values() for technology in role.technologies} <= set(PROVIDERS)
+
+
+def test_no_claim_joins_others_with_vmware_player_which_none_can_measure_as_the_paper_did() -> None:
+    joined = [claim for _, claim in CLAIMS if {"vmware-player"} < set(claim.environments)]
+    assert joined == []
 
 
 def test_every_workload_of_a_claim_is_in_the_tree_and_has_the_metric() -> None:

@@ -217,6 +217,13 @@ def test_two_hosts_have_the_layouts_of_two_hosts() -> None:
     assert "levels of hosts: 1, 2 instead of 1, 2, 4, 8: the others are not here" in sentences(campaign)
 
 
+def test_a_level_that_is_measured_is_not_among_those_that_are_left_out() -> None:
+    campaign = on("b16-stage1")
+    assert [str(layout) for layout in campaign.layouts] == ["1c2p1i"]
+    assert campaign.factors == ()
+    assert "levels of hosts: left out (2, 4, 8): they are not here" in sentences(campaign)
+
+
 @pytest.mark.parametrize(("earlier", "today"), EARLIER_NAMES.items())
 def test_an_earlier_name_still_works_and_says_the_new_one(earlier: str, today: str) -> None:
     campaign = on(earlier)

@@ -13,7 +13,7 @@ from statistics import fmean
 from tare.analyze.busy import SENTENCE as BUSY
 from tare.analyze.contrasts import against_natives, between_two, contrast_of
 from tare.analyze.looks import by_block, common_reach, reach_of
-from tare.analyze.order import late_over_early
+from tare.analyze.order import descending_over_ascending
 from tare.analyze.view_evidence import MeasuredArm, PaperArm, ViewEvidence
 from tare.records import NATIVE, Cell, Estimate, OrderVerdict, SharedCell, SharingLoss
 from tare.statistics.contrasts import estimate, widened
@@ -41,8 +41,7 @@ def between(
 
 def withheld_of(first: MeasuredArm, second: MeasuredArm) -> str:
     """Why a comparison does not count; empty where it does."""
-    busy = any(arm.verdict is not None and arm.verdict.withheld for arm in (first, second))
-    return _TOO_BUSY if busy else ""
+    return _TOO_BUSY if first.withheld or second.withheld else ""
 
 
 def _in_one_place(first: MeasuredArm, second: MeasuredArm) -> bool:
@@ -185,11 +184,11 @@ def _busy_of(verdict: OrderVerdict) -> str:
 
 
 def _order_at(verdict: OrderVerdict, value: float) -> Callable[[float], Estimate | None]:
-    return lambda error: late_over_early(verdict.summary.blocks, value, 1 - error)
+    return lambda error: descending_over_ascending(verdict.summary.blocks, value, 1 - error)
 
 
 def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iterator[MeasuredPart]:
-    """The run with this value late in a start over the same early in one."""
+    """The run with this value in descending order over the same in ascending order."""
     names = evidence.named(arm.role)
     own = [
         (verdict, contrast)
@@ -205,11 +204,11 @@ def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iter
         where = f"{verdict.summary.option} = {contrast.value:g}"
         yield MeasuredPart(
             environment=name,
-            what=f"{name}, {arm.place.metric} at {where}, late over early",
-            estimate=contrast.late_over_early,
+            what=f"{name}, {arm.place.metric} at {where}, descending over ascending",
+            estimate=descending_over_ascending(verdict.summary.blocks, contrast.value),
             why=_busy_of(verdict),
             deviations=evidence.order_deviations(arm, name, verdict.summary.cell),
-            wider=_order_at(verdict, contrast.value) if verdict.summary.blocks else None,
+            wider=_order_at(verdict, contrast.value),
         )
     if not own:
         absent = "" if names else f"no {arm.role} in this result"

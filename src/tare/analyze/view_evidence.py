@@ -22,6 +22,7 @@ from tare.records import (
     Treatment,
     Trial,
     Verdict,
+    Withheld,
 )
 from tare.records.published import ClaimPlace, PresetMatrix
 from tare.records.scaled import Scaled, Short
@@ -61,6 +62,8 @@ class MeasuredArm:
     controls: Logs
     """Native against native."""
     deviations: tuple[str, ...]
+    withheld: bool = False
+    """Whether the machine was too busy for any claim; of native: in what others were compared with it."""
 
     @property
     def said(self) -> str:
@@ -185,13 +188,15 @@ class ViewEvidence:
             }
             if not times:
                 return None
-            return MeasuredArm(arm.role, place, name, cell, None, None, times, {}, {}, deviations)
+            busy = any(each.withheld is Withheld.BUSY for each in verdicts.values())
+            return MeasuredArm(arm.role, place, name, cell, None, None, times, {}, {}, deviations, busy)
         if name not in verdicts:
             return None
         overhead = verdicts[name].overhead
         losses, native = by_block(overhead), _native_times(overhead)
         times = {block: native[block] + loss for block, loss in losses.items()}
-        return MeasuredArm(arm.role, place, name, cell, verdicts[name], None, times, losses, {}, deviations)
+        own, busy = verdicts[name], verdicts[name].withheld is not None
+        return MeasuredArm(arm.role, place, name, cell, own, None, times, losses, {}, deviations, busy)
 
     def _curve_arm(
         self, arm: PaperArm, cell: Cell, name: str, deviations: tuple[str, ...]
@@ -215,7 +220,10 @@ class ViewEvidence:
             [dict(zip(point.blocks, point.control_log_ratios, strict=False)) for point in points],
         ]
         times, losses, controls = map(_averaged, rows)
-        return MeasuredArm(arm.role, arm.place, name, cell, None, curve, times, losses, controls, deviations)
+        busy = curve.withheld is not None
+        return MeasuredArm(
+            arm.role, arm.place, name, cell, None, curve, times, losses, controls, deviations, busy
+        )
 
     def _is_place(self, place: ClaimPlace, trial: Trial) -> bool:
         return (

@@ -119,8 +119,11 @@ def _check_hosts(asked: str | None, each: Paper, folder: ResultFolder) -> None:
 
 def _with_control(campaign: Campaign, each: Paper) -> Campaign:
     """The campaign, with native once more where no environment works: a paper also says things of native alone."""
-    claims = [claim for view in each.views for claim in view.claims]
-    of_native = any({*claim.environments} == {NATIVE} for claim in claims)
+    from tare.analyze.published import places_of
+
+    claims = [claim for view in each.views for claim in view.claims if {*claim.environments} == {NATIVE}]
+    here = {str(layout) for layout in campaign.layouts}
+    of_native = any(here.issuperset(place.layout for place in places_of(claim)) for claim in claims)
     if not of_native or campaign.hosts:
         return campaign
     missing = missing_here(campaign.environments_at_levels)
