@@ -8,13 +8,14 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from bench import barrier, node_cost, planted_size, work_share
+from bench import advise_held_out, barrier, node_cost, planted_size, work_share
 from bench.no_second_wasted import ROWS
 from bench.planted_size import Reference, Size
 
 from tare.environments.fake import Fake
 from tare.nodes.provider import Node, Provider
 from tare.records import NATIVE, Clocks, Verdict
+from tare.records.advice import Basis, Candidate, Predicted
 from tare.statistics.estimate import Estimate
 from tests.journal.journal_example import an_outcome
 from tests.journal.test_journal_columns import a_run
@@ -32,6 +33,25 @@ def test_a_goal_beside_another_checkout_is_not_met_without_one(name: str) -> Non
 def test_what_has_no_goal_is_never_met_and_what_has_its_own_always_can_be() -> None:
     assert BY_NAME["guests' ways"].end(succeeded=True, compared=True) == "not compared"
     assert BY_NAME["show"].end(succeeded=True, compared=False) == "met"
+
+
+@pytest.mark.parametrize(("predictions", "holding", "end"), [(0, 0, 1), (10, 9, 0), (10, 8, 1), (1, 1, 0)])
+def test_simple_guesses_are_no_predictions_that_hold(predictions: int, holding: int, end: int) -> None:
+    guess = Predicted(
+        arm=Candidate(name="docker", technology="docker"),
+        basis=Basis.NO_SKILL,
+        n=14,
+        overhead=Estimate(point=0.0, low=-0.2, high=0.2, level=0.9, n=14),
+        known=(0.0, 0.1),
+    )
+    own = [advise_held_out.Case("mg", "docker", 0.0, guess) for _ in range(32)]
+    own += [
+        advise_held_out.Case(
+            "ep", "docker", 0.0 if place < holding else 0.5, replace(guess, basis=Basis.RESOURCES)
+        )
+        for place in range(predictions)
+    ]
+    assert advise_held_out.end(own) == end
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.untrusted import MOST_DEPTH, figure, from_json, object_from_json, whole
+from tare.untrusted import MOST_DEPTH, figure, from_json, is_address, object_from_json, whole
 
 HONEST = st.recursive(
     st.none()
@@ -95,3 +95,13 @@ def test_a_figure_is_finite_or_refused(text: str) -> None:
 def test_what_python_takes_for_an_integer_and_no_program_prints_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="64 bits"):
         whole(text)
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1", "::1", "2001:db8::7"])
+def test_an_address_of_either_version_is_one(text: str) -> None:
+    assert is_address(text)
+
+
+@pytest.mark.parametrize("text", ["", "host", "127.0.0", "127.0.0.1:80", "[::1]", "1.2.3.4/8"])
+def test_a_name_or_part_of_an_address_is_none(text: str) -> None:
+    assert not is_address(text)

@@ -5,7 +5,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from tare.analyze import curve_estimates, overhead, sharing_losses, verdict
+from tare.analyze import curve_estimates, order_verdicts, overhead, sharing_losses, verdict
 from tare.analyze.published import places_of
 from tare.analyze.roles import ROLES
 from tare.records import (
@@ -17,6 +17,12 @@ from tare.records import (
     Environment,
     Layout,
     Limits,
+    OrderedBlock,
+    OrderedRun,
+    OrderedStart,
+    Ordering,
+    OrderSummary,
+    OrderVerdict,
     Outcome,
     Sample,
     Session,
@@ -202,6 +208,36 @@ def _samples(place: ClaimPlace, log_time: float, instance: int | None) -> Iterat
             instance=instance,
             coordinates=() if size is None else (Coordinate("size", size, "B"),),
         )
+
+
+def ordered(environment: str, descending: float = 0.0, blocks: int = 12) -> OrderVerdict:
+    """An order experiment of HPCC: N = 1000 takes so much more time in descending order, where it comes last."""
+    chance = random.Random(environment)  # noqa: S311 - noise
+    orders = {Ordering.ASCENDING: (1000.0, 2000.0), Ordering.DESCENDING: (2000.0, 1000.0)}
+
+    def start(ordering: Ordering) -> OrderedStart:
+        more = math.log1p(descending) if ordering is Ordering.DESCENDING else 0.0
+        runs = (
+            OrderedRun(
+                value=value,
+                uptime_s=float(place),
+                log_time=chance.gauss(more if value == min(orders[ordering]) else 0.0, 0.01),
+            )
+            for place, value in enumerate(orders[ordering])
+        )
+        return OrderedStart(ordering=ordering, runs=tuple(runs))
+
+    summary = OrderSummary(
+        cell=Cell(workload="hpcc", layout="1c4p1i"),
+        environment=environment,
+        option="problem_size",
+        metric="hpl_flop_per_s",
+        unit="flop/s",
+        blocks=tuple(OrderedBlock(block=block, starts=tuple(map(start, orders))) for block in range(blocks)),
+        dropped_blocks=0,
+    )
+    (verdict,) = order_verdicts([summary])
+    return verdict
 
 
 _SESSION = Session(

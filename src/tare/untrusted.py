@@ -6,6 +6,7 @@ or infinite, nothing is nested so deeply that a recursive walk could end the pro
 UTF-8. Only Python's own library is needed, as other hosts have nothing else.
 """
 
+import ipaddress
 import json
 import math
 import re
@@ -125,6 +126,15 @@ def figure(text: str) -> float:
     if len(text) > _FIGURE_CHARACTERS or not math.isfinite(value := float(text)):
         raise ValueError(f"{start_of(text)} is no finite number")
     return value
+
+
+def is_address(text: str) -> bool:
+    """Whether it is an IP address, of either version."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def writable(text: str) -> str:

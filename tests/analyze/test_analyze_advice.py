@@ -150,6 +150,18 @@ def test_what_was_measured_comes_first_and_what_may_be_better_is_named() -> None
     assert advice.take == ("filter", "sandbox")
     assert [each.arm.name for each in advice.predicted] == ["plain"]
     assert advice.measure == ("plain",)
+    assert list(answer_said(advice))[1].startswith("it may be better still; measure this one: ")
+
+
+def test_letters_of_two_results_do_not_tie() -> None:
+    other = replace(measured("plain", 0.0, "a"), result="other")
+    own = replace(application(APP), measured=(measured("filter", 0.2, "a"), other))
+    assert advise(own, ARMS, planted(14)).take == ("plain",)
+    near = replace(other, overhead=measured("plain", 0.19, "").overhead, letters="b")
+    assert advise(replace(own, measured=(own.measured[0], near)), ARMS, planted(14)).take == (
+        "plain",
+        "filter",
+    )
 
 
 def test_what_is_rejected_is_neither_measured_nor_predicted() -> None:
@@ -237,6 +249,16 @@ def test_the_command_that_lacks_an_environments_options_says_so() -> None:
     known = planted(14, {"mine": {}})
     said = list(answer_said(advise(application({Resource.FILE_BYTES: 5e8}), [own], known)))
     assert any("does not set what mine has (seed = 3)" in line for line in said)
+
+
+def test_the_command_that_lacks_a_cure_says_so() -> None:
+    costs = {"filter": COSTS["filter"], "filter huge pages": COSTS["filter"]}
+    cured = Candidate(name="filter huge pages", technology="fake", cure="use huge pages", of="filter")
+    advice = advise(application(APP), [ARMS[1], cured], planted(14, costs, noise=0.01))
+    assert sorted(advice.measure) == ["filter", "filter huge pages"]
+    said = list(answer_said(advice))
+    assert said[1].startswith("to decide between them, measure these two: tare weigh --env fake ")
+    assert said[2:] == ["the command does not set what filter huge pages has: use huge pages"]
 
 
 def test_a_cure_that_is_not_shown_to_be_faster_is_tied() -> None:

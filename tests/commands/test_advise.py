@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 from tests.advice_example import COSTS, overhead_of, rates_of, write_planted
 
+from tare.commands import advised as advised_module
 from tare.commands.advise import AdviseOptions, advised, run_advise
+from tare.commands.advised import KnownHere, known_of
 from tare.errors import ExitCode, InputError
-from tare.records.advice import Basis, Resource
+from tare.journal.result import CAMPAIGN_FILE, ResultFolder, journal_files
+from tare.records import Cell, Workload
+from tare.records.advice import Application, Basis, KnownWorkload, Resource
 
 KNOWN = [f"known-{seed}" for seed in range(12)]
 STATED = {Resource.COMPUTING: 0.4, Resource.KERNEL: 0.2, Resource.FAULTS: 1e3, Resource.SWITCHES: 100.0}
@@ -24,6 +28,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_planted(folder / "known", KNOWN, patch)
         write_planted(folder / "mine", ["app-100"], patch, {"filter": COSTS["filter"]})
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _fake_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This host is the one of the made-up results."""
+    monkeypatch.setattr(advised_module, "host_facts", lambda: {"processor": "none"})
 
 
 def options(folder: Path, *needs: str, **others: object) -> AdviseOptions:
@@ -69,6 +79,29 @@ def test_an_application_is_measured_where_it_ran_and_predicted_elsewhere(
     assert advice.known == 12
 
 
+def test_what_each_of_two_results_measured_is_predicted_no_more(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = {name: COSTS[name] for name in ("filter", "plain")}
+    write_planted(tmp_path / "more", ["app-100"], monkeypatch, more)
+    advice = advised((results / "mine", tmp_path / "more"), options(results, workload="app-100"))
+    assert {each.arm.name: Path(each.result).name for each in advice.measured} == {
+        "filter": "mine",
+        "plain": "more",
+    }
+    assert [each.arm.name for each in advice.predicted] == ["sandbox"]
+    assert advice.take == ("plain",)
+
+
+def test_a_later_result_answers_where_the_first_tells_nothing(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = {"filter": COSTS["filter"]}
+    write_planted(tmp_path / "few", ["app-100"], monkeypatch, costs, blocks=2)
+    advice = advised((tmp_path / "few", results / "mine"), options(results, workload="app-100"))
+    assert [(each.tells, Path(each.result).name) for each in advice.measured] == [(True, "mine")]
+
+
 def test_an_application_beyond_all_known_workloads_is_to_be_measured(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +139,46 @@ def test_the_same_workload_in_two_results_counts_once(
     assert advised((), both).known == 13
 
 
+def test_a_result_of_another_host_says_nothing_of_this_one_unless_it_is_named(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advised_module, "host_facts", lambda: {"processor": "of a laptop"})
+    advice = advised((), options(results, NEEDS))
+    assert (advice.known, advice.predicted) == (0, ())
+    assert (
+        f"{results / 'known'}: it was measured on another host; name it to ask about that one"
+        in advice.ignored
+    )
+    assert advised((results / "known",), options(results, NEEDS)).known == 13
+
+
+@pytest.mark.parametrize(
+    ("wanted", "alike"),
+    [
+        ("2c1p1i", ["2c2p1i", "2c1p1i [class=A]"]),
+        ("2c1p1i on 2", ["2c4p1i on 2"]),
+        ("1c2p1i", ["1c1p1i"]),
+        ("2c1p1i+1xother", []),
+    ],
+)
+def test_layouts_are_alike_with_as_many_nodes_instances_and_hosts(wanted: str, alike: list[str]) -> None:
+    layouts = ("2c2p1i", "2c1p1i [class=A]", "2c4p1i on 2", "2c1p2i", "2c1p1i+1xother", "1c1p1i")
+    every = KnownHere(
+        workloads=[
+            (
+                Workload(name=layout, kind="fake", options={"seed": seed}),
+                KnownWorkload(
+                    name=layout, cell=Cell(workload="w", layout=layout), rates={}, overheads={"plain": 0.0}
+                ),
+                [],
+            )
+            for seed, layout in enumerate(layouts)
+        ]
+    )
+    known = known_of(every, Application(name="app", layout=wanted, rates={}), None)
+    assert [each.cell.layout for each in known] == alike
+
+
 def test_without_known_workloads_the_way_to_them_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,3 +199,27 @@ def test_no_application_is_refused_with_what_there_is(
 ) -> None:
     with pytest.raises(InputError, match=said):
         run_advise((results / "mine",), options(results, **chosen))
+
+
+def test_a_torn_damaged_or_unfinished_result_is_named_with_what_to_do(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("torn", "damaged", "unfinished"):
+        write_planted(tmp_path / name, KNOWN[:2], monkeypatch, blocks=2)
+    (tmp_path / "torn" / CAMPAIGN_FILE).write_text("{")
+    (own,) = journal_files(ResultFolder(tmp_path / "damaged").journal)
+    own.write_bytes(own.read_bytes().replace(b'"wall_s"', b'"wall_x"', 1))
+    (own,) = journal_files(ResultFolder(tmp_path / "unfinished").journal)
+    own.write_bytes(b"".join(own.read_bytes().splitlines(keepends=True)[:-5]))
+    ignored = advised((), AdviseOptions(known=(results, tmp_path), needs=(NEEDS,))).ignored
+    said = {
+        name: [each for each in ignored if str(tmp_path / name) in each] for name in ("torn", "unfinished")
+    }
+    assert len(said["torn"]) == 1
+    assert said["torn"][0].startswith(f"{tmp_path / 'torn' / CAMPAIGN_FILE}: is not a campaign")
+    folder = tmp_path / "unfinished"
+    assert said["unfinished"] == [f"{folder}: 4 planned trials without an outcome; tare run {folder} goes on"]
+    folder = tmp_path / "damaged"
+    (damaged,) = [each for each in ignored if each.startswith(f"{folder}: what is damaged in it (")]
+    assert f"{own.name}, line " in damaged
+    assert damaged.endswith(f"tare run {folder} measures it again")

@@ -12,7 +12,7 @@ from tare.commands import reproduce
 from tare.commands.line import Shown
 from tare.commands.reproduce import LIST_FILE, Reproduction, run_reproduce
 from tare.commands.run import Overrides
-from tare.errors import ExitCode, HostError, InputError
+from tare.errors import CampaignError, ExitCode, HostError, InputError, TareError
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
 from tare.papers import PAPERS, paper
 from tare.records import NamedHost, Skipped
@@ -40,11 +40,15 @@ def test_without_any_result_everything_is_listed_as_not_measured_yet(
     assert "All: " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("fault", [HostError, CampaignError])
 def test_a_host_that_can_run_nothing_of_a_paper_says_why_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    fault: type[TareError],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def cannot(*_: object, **__: object) -> None:
-        raise HostError("y15: nothing of it can be measured here:\n  1c1p1i: left out: no memory")
+        raise fault("y15: nothing of it can be measured here:\n  1c1p1i: left out: no memory")
 
     monkeypatch.setattr(reproduce, "request_of", cannot)
     assert run_reproduce("all", wanted(tmp_path, runs=True), Shown(quiet=True)) is ExitCode.CANNOT
@@ -95,8 +99,15 @@ def test_a_torn_result_does_not_keep_the_list_from_being_written(
     begun(tmp_path)
     (tmp_path / "l12" / CAMPAIGN_FILE).write_text("{")
     assert run_reproduce("all", wanted(tmp_path), Shown()) is ExitCode.CANNOT
-    assert (tmp_path / LIST_FILE).read_text().count("### ") == len(PAPERS)
+    text = (tmp_path / LIST_FILE).read_text()
+    assert text.count("### ") == len(PAPERS)
     assert CAMPAIGN_FILE in capsys.readouterr().err
+    assert "not possible here" not in text
+    (note,) = [line for line in text.splitlines() if "the result is damaged" in line]
+    assert f"{tmp_path / 'l12' / CAMPAIGN_FILE}: is not a campaign" in note
+    assert (
+        f"needed: restore {tmp_path / 'l12'} from a copy, or move it away and call the command again" in note
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,6 +115,7 @@ def test_a_torn_result_does_not_keep_the_list_from_being_written(
     [
         ("l12", False, ["vmware", "kvm", "virtualbox", "control"]),
         ("l12", True, ["vmware", "kvm", "virtualbox"]),
+        ("r15", False, ["lxc", "lxc-2ms"]),  # what it says of native alone takes several hosts
     ],
 )
 def test_native_is_measured_where_no_environment_works_as_papers_speak_of_it_too(

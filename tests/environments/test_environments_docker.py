@@ -115,6 +115,8 @@ class TestWords:
         [
             ({"runtime": "runsc"}, LINKED, True),
             ({"runtime": "runc"}, LINKED, False),
+            ({"runtime": "youki"}, LINKED, False),
+            ({"runtime": "nvidia"}, LINKED, False),
             ({}, LINKED, False),
             ({"runtime": "runsc"}, NodeNetwork(), False),
             ({"runtime": "runsc"}, NodeNetwork(kind=NetworkKind.HOST), False),
@@ -328,7 +330,7 @@ class TestNetworkFirst:
     def spec(
         self, prepared: Provider, image: Image, state: Path, monkeypatch: pytest.MonkeyPatch
     ) -> NodeSpec:
-        monkeypatch.setattr(docker, "_NO_SANDBOXES", frozenset())
+        monkeypatch.setattr(docker, "PLAIN_RUNTIMES", frozenset())
         node_spec = make_spec(prepared, image, state, options={"runtime": "runc"})
         (network,) = plan_networks(NetworkKind.VETH, [node_spec.directory], None)
         return make_spec(

@@ -41,9 +41,15 @@ def test_options_change_what_a_technology_is_like() -> None:
     assert suitability_of(Environment(name="s", technology="ssh")).root is None
 
 
-@pytest.mark.parametrize("runtime", ["nvidia", "youki", "mine"])
-def test_a_docker_runtime_of_another_name_is_not_known_to_have_a_kernel_of_its_own(runtime: str) -> None:
-    row = suitability_of(Environment(name="d", technology="docker", options={"runtime": runtime}))
+@pytest.mark.parametrize("runtime", ["nvidia", "youki"])
+def test_a_docker_runtime_like_runc_is_like_docker_and_gives_devices(runtime: str) -> None:
+    docker = Environment(name="d", technology="docker", options={"runtime": runtime})
+    assert suitability_of(docker) == SUITABILITY["docker"]
+    assert PROVIDERS["docker"].refuse_devices(docker.options) is None
+
+
+def test_a_docker_runtime_of_another_name_is_not_known_to_have_a_kernel_of_its_own() -> None:
+    row = suitability_of(Environment(name="d", technology="docker", options={"runtime": "mine"}))
     assert (row.own_kernel, row.isolation, row.gpu) == (None, None, None)
     assert row.images == SUITABILITY["docker"].images
     for need in (Need.OWN_KERNEL, Need.GPU):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.plan.preset_hosts import resolved_preset
 
+from tare.analyze.otherwise import cell_differs, environment_differs, has_option
 from tare.analyze.published import places_of, unknown_roles
 from tare.analyze.roles import ROLES, in_role
 from tare.environments import PROVIDERS
@@ -14,6 +17,9 @@ from tare.errors import InputError
 from tare.papers import PAPERS, paper, papers, view, views
 from tare.papers.schema import ALIKE, PaperFile
 from tare.plan.campaign import Campaign
+from tare.plan.matrix import preset_matrix
+from tare.plan.trials import plan_block
+from tare.records import Layout, Workload
 from tare.records.published import ClaimKind, ClaimPlace, PublishedClaim, Quantity
 from tare.units import GIBIBYTE
 from tare.workloads import KINDS
@@ -41,15 +47,12 @@ def large(name: str) -> Campaign:
         return resolved_preset(name, processors=16, memory_byte=128 * GIBIBYTE, hosts=64)
 
 
-def is_there(place: ClaimPlace, campaign: Campaign) -> bool:
+def is_there(place: ClaimPlace, cells: Iterable[tuple[Workload, Layout]]) -> bool:
     return any(
         workload.kind in place.kinds
-        and str(setting.layout) == place.layout
-        and all(
-            workload.options.get(key) == (None if value == "unset" else value)
-            for key, value in place.options.items()
-        )
-        for workload, setting in campaign.cells
+        and str(layout) == place.layout
+        and all(has_option(workload.options, key, value) for key, value in place.options.items())
+        for workload, layout in cells
     )
 
 
@@ -60,9 +63,41 @@ def test_every_paper_has_views_and_every_view_has_its_own_name() -> None:
     assert all(re.fullmatch(r"(b16|b17|y15|r15|l12):(fig|table)\d+[a-c]?", name) for name in names)
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_no_paper_has_a_claim_twice(name: str) -> None:
+    own = [replace(claim, text="", where="") for each in paper(name).views for claim in each.claims]
+    assert [claim for place, claim in enumerate(own) if claim in own[:place]] == []
+
+
+def test_a_paper_that_was_published_again_has_its_own_pages_names_and_claims() -> None:
+    thesis, again = paper("b16-stage3"), paper("b17")
+    assert (thesis.short, again.short) == ("B16, stage 3", "B17")
+    assert {each.identity.partition(":")[0] for each in thesis.views} == {"b16"}
+    assert {each.preset for each in thesis.views} == {"b16-stage3"}
+    assert [len(each.claims) for each in thesis.views] != [len(each.claims) for each in again.views]
+    assert view("b16:fig43").note == ""
+    assert view("b17:fig12").note != ""
+
+
 def test_every_claim_says_where_it_stands_and_has_a_bound() -> None:
     assert all(claim.text and claim.where for _, claim in CLAIMS)
     assert [each.identity for each, claim in CLAIMS if claim.low is None and claim.high is None] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("b16:fig10b", "VirtualBox loses from single to star mode"),
+        ("b16:fig11a", "VirtualBox loses from single to star mode"),
+        ("b16:fig12a", "KVM is 20 to 40 % above VirtualBox, by ping-pong"),
+        ("b16:fig12b", "KVM is 20 to 40 % better than VirtualBox, in the random ring"),
+        ("b16:fig26", "KVM is below LXC in every layout"),
+        ("r15:table1", "MG: messages take 206.01 ms in containers of one host, 1024.00 ms over 8 hosts"),
+        ("r15:fig2", "LU: 16 processes take less time on 8 hosts than by shared memory on one"),
+    ],
+)
+def test_what_a_text_says_of_each_environment_and_way_is_a_claim(name: str, text: str) -> None:
+    assert text in {claim.text for claim in view(name).claims}
 
 
 def test_every_printed_number_lies_within_its_claim() -> None:
@@ -80,6 +115,11 @@ def test_every_printed_number_lies_within_its_claim() -> None:
 def test_every_environment_of_a_claim_is_a_technology_of_the_tree() -> None:
     assert unknown_roles(claim for _, claim in CLAIMS) == frozenset()
     assert {technology for role in ROLES.values() for technology in role.technologies} <= set(PROVIDERS)
+
+
+def test_no_claim_joins_others_with_vmware_player_which_none_can_measure_as_the_paper_did() -> None:
+    joined = [claim for _, claim in CLAIMS if {"vmware-player"} < set(claim.environments)]
+    assert joined == []
 
 
 def test_every_workload_of_a_claim_is_in_the_tree_and_has_the_metric() -> None:
@@ -117,11 +157,38 @@ def test_the_preset_of_a_paper_measures_all_that_its_claims_speak_of(name: str) 
         for claim in claims
         if claim.kind is not ClaimKind.ORDER
         for place in places_of(claim)
-        if not is_there(place, campaign)
+        if not is_there(place, [(workload, setting.layout) for workload, setting in campaign.cells])
     }
     assert lacking == set()
     roles = {role for claim in claims for role in (*claim.environments, *claim.among)} - {"native"}
     assert {role for role in roles if not any(in_role(role, own) for own in campaign.environments)} == set()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_preset_on_hosts_that_hold_all_of_it_measures_the_papers_own_points(name: str) -> None:
+    asked = preset_matrix(name)
+    places = {
+        repr(place): place
+        for each in paper(name).views
+        for claim in each.claims
+        for place in places_of(claim)
+    }
+    trials = plan_block(large(name), 0, 0)
+    differing = {
+        words
+        for trial in trials
+        for role in ROLES
+        if in_role(role, trial.environment) and any(in_role(role, own) for own in asked.environments)
+        for words in environment_differs(role, trial.environment, trial, asked)
+    }
+    differing |= {
+        words
+        for place in places.values()
+        for trial in trials
+        if is_there(place, [(trial.workload, trial.layout)])
+        for words in cell_differs(place, trial, asked, is_scaled=False)
+    }
+    assert differing == set()
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -226,6 +226,13 @@ def test_two_hosts_have_the_layouts_of_two_hosts() -> None:
     assert "levels of hosts: 1, 2 instead of 1, 2, 4, 8: the others are not here" in sentences(campaign)
 
 
+def test_a_level_that_is_measured_is_not_among_those_that_are_left_out() -> None:
+    campaign = on("b16-stage1")
+    assert [str(layout) for layout in campaign.layouts] == ["1c2p1i"]
+    assert campaign.factors == ()
+    assert "levels of hosts: left out (2, 4, 8): they are not here" in sentences(campaign)
+
+
 @pytest.mark.parametrize(("earlier", "today"), EARLIER_NAMES.items())
 def test_an_earlier_name_still_works_and_says_the_new_one(earlier: str, today: str) -> None:
     campaign = on(earlier)
@@ -280,6 +287,16 @@ def test_a_campaign_of_which_nothing_is_left_is_refused_with_every_reason(tmp_pa
 def test_a_wrong_file_is_told_as_without_it(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="is not a layout"):
         own(tmp_path, layout="2x1p1i")
+
+
+def test_memory_that_is_varied_is_not_fitted_and_too_much_of_it_is_a_fault_of_the_file(
+    tmp_path: Path,
+) -> None:
+    levels = '[[factor]]\nkey = "memory"\nlevels = ["1 GiB", "64 GiB"]\n'
+    text = FILE.format(fit="true", layout="1c2p1i", memory="1 GiB") + levels
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(CampaignError, match=r"own\.toml:\d+: .*64 GiB in .* is more than its hosts have"):
+        load_campaign(tmp_path / "own.toml", host_processors=2, host_memory_byte=4 * GIBIBYTE)
 
 
 @given(memory=st.integers(1, 1 << 40), fraction=st.floats(0.01, 0.8))

@@ -45,6 +45,12 @@ def printed(name: str, width: int = 80) -> str:
     return stream.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def taken_as_the_papers_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The made-up results have no options of a preset."""
+    monkeypatch.setattr("tare.plan.matrix.preset_matrix", lambda _: None)
+
+
 @pytest.fixture
 def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     known = {tmp_path: measured("b16:fig9")}
@@ -103,6 +109,13 @@ def test_a_view_that_a_result_cannot_fill_says_what_to_run(
 ) -> None:
     assert run_show(result, as_json=False, show_all=False, view="l12:fig4") == 0
     assert "`tare run l12` measures it" in capsys.readouterr().out
+
+
+def test_a_view_of_words_alone_asks_for_no_run(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_show(result, as_json=False, show_all=False, view="y15:fig9") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Table II has who is best" in shown
+    assert "measures it" not in shown
 
 
 def test_programs_get_one_view(result: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,13 +7,13 @@ for factors.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from tare.analyze.busy import SENTENCE as BUSY
 from tare.analyze.contrasts import against_natives, between_two, contrast_of
 from tare.analyze.looks import by_block, common_reach, reach_of
-from tare.analyze.order import late_over_early
+from tare.analyze.order import descending_over_ascending
 from tare.analyze.view_evidence import MeasuredArm, PaperArm, ViewEvidence
 from tare.records import NATIVE, Cell, Estimate, OrderVerdict, SharedCell, SharingLoss
 from tare.statistics.contrasts import estimate, widened
@@ -41,8 +41,7 @@ def between(
 
 def withheld_of(first: MeasuredArm, second: MeasuredArm) -> str:
     """Why a comparison does not count; empty where it does."""
-    busy = any(arm.verdict is not None and arm.verdict.withheld for arm in (first, second))
-    return _TOO_BUSY if busy else ""
+    return _TOO_BUSY if first.withheld or second.withheld else ""
 
 
 def _in_one_place(first: MeasuredArm, second: MeasuredArm) -> bool:
@@ -122,7 +121,7 @@ def loss_of(evidence: ViewEvidence, arm: PaperArm, alone: str) -> Iterator[Measu
             what=f"{name}, {arm.place.metric} of {where}",
             estimate=loss.typical,
             why=_TOO_BUSY if loss.withheld else "",
-            deviations=_of_both(evidence, arm.role, name, cells),
+            deviations=_of_both(evidence, arm, name, cells, alone),
             wider=_loss_at(loss),
         )
     if not own:
@@ -170,10 +169,13 @@ def _loss_at(loss: SharingLoss) -> Callable[[float], Estimate | None]:
     return lambda error: as_fraction(estimate(contrast, error))
 
 
-def _of_both(evidence: ViewEvidence, role: str, name: str, cells: SharedCell) -> tuple[str, ...]:
+def _of_both(
+    evidence: ViewEvidence, arm: PaperArm, name: str, cells: SharedCell, alone: str
+) -> tuple[str, ...]:
     """How the place with company or the one without differs from the paper's own."""
-    both = (each for cell in (cells.shared, cells.alone) for each in evidence.deviations(role, name, cell))
-    return tuple(dict.fromkeys(both))
+    there = replace(arm, place=replace(arm.place, layout=alone))
+    both = (evidence.deviations(arm, name, cells.shared), evidence.deviations(there, name, cells.alone))
+    return tuple(dict.fromkeys(each for own in both for each in own))
 
 
 def _busy_of(verdict: OrderVerdict) -> str:
@@ -182,11 +184,11 @@ def _busy_of(verdict: OrderVerdict) -> str:
 
 
 def _order_at(verdict: OrderVerdict, value: float) -> Callable[[float], Estimate | None]:
-    return lambda error: late_over_early(verdict.summary.blocks, value, 1 - error)
+    return lambda error: descending_over_ascending(verdict.summary.blocks, value, 1 - error)
 
 
 def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iterator[MeasuredPart]:
-    """The run with this value late in a start over the same early in one."""
+    """The run with this value in descending order over the same in ascending order."""
     names = evidence.named(arm.role)
     own = [
         (verdict, contrast)
@@ -202,12 +204,13 @@ def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iter
         where = f"{verdict.summary.option} = {contrast.value:g}"
         yield MeasuredPart(
             environment=name,
-            what=f"{name}, {arm.place.metric} at {where}, late over early",
-            estimate=contrast.late_over_early,
+            what=f"{name}, {arm.place.metric} at {where}, descending over ascending",
+            estimate=descending_over_ascending(verdict.summary.blocks, contrast.value),
             why=_busy_of(verdict),
-            deviations=evidence.order_deviations(arm.role, name, verdict.summary.cell),
-            wider=_order_at(verdict, contrast.value) if verdict.summary.blocks else None,
+            deviations=evidence.order_deviations(arm, name, verdict.summary.cell),
+            wider=_order_at(verdict, contrast.value),
         )
     if not own:
-        why = "" if names else f"no {arm.role} in this result"
-        yield missing(arm, why or f"no order experiment with the value {value:g} in this result")
+        absent = "" if names else f"no {arm.role} in this result"
+        left = evidence.left_out(arm.place.layout, f"{value:g}")
+        yield missing(arm, absent or left or f"no order experiment with the value {value:g} in this result")

@@ -19,6 +19,7 @@ from tare.records import (
     Estimate,
     OrderContrast,
     OrderedBlock,
+    Ordering,
     OrderSummary,
     OrderVerdict,
     OrderWord,
@@ -116,9 +117,9 @@ def _contrasts(blocks: Sequence[OrderedBlock]) -> list[OrderContrast]:
     return [OrderContrast(value=value, late_over_early=late_over_early(blocks, value)) for value in values]
 
 
-def late_over_early(blocks: Sequence[OrderedBlock], value: float, level: float = LEVEL) -> Estimate:
+def late_over_early(blocks: Sequence[OrderedBlock], value: float) -> Estimate:
     """How much more time the run with this value takes late in a start than early in one, as a fraction."""
-    return as_fraction(hodges_lehmann([_late_over_early(block, value) for block in blocks], level))
+    return as_fraction(hodges_lehmann([_late_over_early(block, value) for block in blocks]))
 
 
 def _late_over_early(block: OrderedBlock, value: float) -> float:
@@ -131,6 +132,25 @@ def _late_over_early(block: OrderedBlock, value: float) -> float:
     early, late = min(place for place, _ in places), max(place for place, _ in places)
     return statistics.fmean(log for place, log in places if place == late) - statistics.fmean(
         log for place, log in places if place == early
+    )
+
+
+def descending_over_ascending(blocks: Sequence[OrderedBlock], value: float, level: float = LEVEL) -> Estimate:
+    """How much more time the run with this value takes in descending order, as a fraction: formula (2) of L12."""
+    logs = [
+        _log_time(block, Ordering.DESCENDING, value) - _log_time(block, Ordering.ASCENDING, value)
+        for block in blocks
+    ]
+    return as_fraction(hodges_lehmann(logs, level))
+
+
+def _log_time(block: OrderedBlock, ordering: Ordering, value: float) -> float:
+    return next(
+        run.log_time
+        for start in block.starts
+        if start.ordering is ordering
+        for run in start.runs
+        if run.value == value
     )
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a result agrees with what a paper printed (docs/papers-views.md).
 
-``agreements(view, analysis)`` gives one ``Agreement`` for each claim of a view of ``tare.papers``. Its ``word`` is
+``agreements(view, analysis, asked)`` gives one ``Agreement`` for each claim of a view of ``tare.papers``; ``asked`` is
+``tare.plan.matrix.preset_matrix(view.preset)``. Its ``word`` is
 
 - ``REPRODUCED``: all intervals of ours that the claim speaks of lie inside what it states;
 - ``CONTRADICTED``: one of them lies outside, with all that the claim speaks of judged together (Bonferroni);
 - ``UNDECIDED``: neither, or some of what the claim speaks of was not measured, as ``reason`` says;
 - ``NOT_MEASURED``: nothing of it was, or only what is not the paper's own point: a smaller problem, shared processors,
-  an emulated guest. What that would say is ``here``, and how it differs is in the ``deviations`` of its ``parts``.
+  an emulated guest, other options than the preset's. What that would say is ``here``, and how it differs is in the
+  ``deviations`` of its ``parts``.
 
 Each claim is judged by itself at 95 %: a claim next to its bound may be called reproduced or contradicted by chance.
 """
@@ -35,6 +37,7 @@ from tare.records.published import (
     ClaimKind,
     ClaimPlace,
     Part,
+    PresetMatrix,
     PublishedClaim,
     Quantity,
     Tick,
@@ -50,9 +53,9 @@ _OPEN = "our interval reaches across the bound"
 _BY_CHANCE = "one of {} comparisons lies beyond the bound, which may be chance"
 
 
-def agreements(view: View, analysis: Analysis) -> tuple[Agreement, ...]:
-    """One for each claim of the view, in its order."""
-    evidence = ViewEvidence(analysis, view.preset)
+def agreements(view: View, analysis: Analysis, asked: PresetMatrix | None = None) -> tuple[Agreement, ...]:
+    """One for each claim of the view, in its order; ``asked`` as of ``ViewEvidence``."""
+    evidence = ViewEvidence(analysis, asked)
     return tuple(agreement(claim, evidence) for claim in view.claims)
 
 

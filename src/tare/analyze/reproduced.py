@@ -3,15 +3,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from tare.analyze.otherwise import OTHERWISE
 from tare.analyze.published import agreement, places_of
 from tare.analyze.roles import ROLES
 from tare.analyze.view_evidence import ViewEvidence
-from tare.records import Analysis, Skipped, Status
+from tare.records import NATIVE, Analysis, Skipped, Status
 from tare.records.published import (
     Agreement,
     AgreementWord,
+    ClaimKind,
     Paper,
     Part,
+    PresetMatrix,
     PublishedClaim,
 )
 from tare.records.reproduced import ClaimFate, ListedClaim
@@ -28,16 +31,19 @@ _NEEDS: Mapping[Short, str] = {
     Short.MEMORY: "a host with more memory",
     Short.TIME: "a longer --budget, in a new result",
 }
+_AS_ASKED = "a result of the preset as it is: another -o"
+_POSSIBLE = frozenset({_NEEDS[Short.TIME], _AS_ASKED})
+"""Needs that this host can meet."""
 
 
-def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
-    """Every claim of the paper, in the order of its pages."""
-    evidence = ViewEvidence(analysis, paper.identity)
+def listed(paper: Paper, analysis: Analysis, asked: PresetMatrix | None = None) -> tuple[ListedClaim, ...]:
+    """Every claim of the paper, in the order of its pages; ``asked`` as of ``ViewEvidence``."""
+    evidence = ViewEvidence(analysis, asked)
     ended = len(analysis.outcomes) >= analysis.planned_trials and not analysis.cut_by_budget
     return tuple(
         _listed(
             ListedClaim(view=view, agreement=agreed, fate=ClaimFate.NOT_YET, why=agreed.reason),
-            analysis,
+            evidence,
             ended,
         )
         for view in paper.views
@@ -45,54 +51,81 @@ def listed(paper: Paper, analysis: Analysis) -> tuple[ListedClaim, ...]:
     )
 
 
-def unmeasured(paper: Paper, why: str, *, possible: bool) -> tuple[ListedClaim, ...]:
-    """Every claim of a paper of which nothing is there, as nothing was run, or as this host can run none of it."""
+def unmeasured(
+    paper: Paper, why: str, *, possible: bool, needs: tuple[str, ...] = ()
+) -> tuple[ListedClaim, ...]:
+    """Every claim of a paper of which nothing is known: nothing was run, or can be run here, or can be read."""
     return tuple(
         ListedClaim(
             view=view,
             agreement=Agreement(claim=claim, word=AgreementWord.NOT_MEASURED, reason=why, parts=()),
             fate=ClaimFate.NOT_YET if possible else ClaimFate.IMPOSSIBLE,
             why=why,
+            needs=needs,
         )
         for view in paper.views
         for claim in view.claims
     )
 
 
-def _listed(claim: ListedClaim, analysis: Analysis, ended: bool) -> ListedClaim:
-    """The claim with its fate: what is lacking counts before what only was not run."""
-    word = claim.agreement.word
-    needs = tuple(dict.fromkeys(_needs(claim.agreement, analysis)))
-    fate = _FATES.get(word)
-    lost = _failed(claim.agreement, analysis)
+def _listed(claim: ListedClaim, evidence: ViewEvidence, ended: bool) -> ListedClaim:
+    """The claim with its fate: what this host lacks counts before what failed, and that before what was not run."""
+    agreed, analysis = claim.agreement, evidence.analysis
+    needs = tuple(dict.fromkeys(_needs(agreed, analysis)))
+    lacking = set(needs) - _POSSIBLE
+    lost = "" if lacking else _failed(agreed, evidence)
+    fate = _FATES.get(agreed.word)
     if fate is None:
-        fate = ClaimFate.IMPOSSIBLE if needs or (ended and not lost) else ClaimFate.NOT_YET
+        absent = any(part.ours is None for part in agreed.parts)
+        failed = lost and _was_planned(agreed.claim, evidence)
+        comes = agreed.claim.otherwise is None and (needs or (absent and (failed or not ended)))
+        fate = ClaimFate.NOT_YET if comes and not lacking else ClaimFate.IMPOSSIBLE
+    if fate is ClaimFate.NOT_YET:
+        needs = (*needs, *_damage(analysis))
+    decided = fate in {ClaimFate.REPRODUCED, ClaimFate.CONTRADICTED}
     return ListedClaim(
         view=claim.view,
-        agreement=claim.agreement,
+        agreement=agreed,
         fate=fate,
-        why=""
-        if fate in {ClaimFate.REPRODUCED, ClaimFate.CONTRADICTED}
-        else "; ".join(filter(None, (lost, _why(claim.agreement, analysis)))),
-        needs=needs if fate is ClaimFate.IMPOSSIBLE else (),
+        why="" if decided else "; ".join(filter(None, (lost, _why(agreed, analysis)))),
+        needs=needs if fate in {ClaimFate.IMPOSSIBLE, ClaimFate.NOT_YET} else (),
     )
 
 
-def _failed(agreed: Agreement, analysis: Analysis) -> str:
+def _damage(analysis: Analysis) -> Iterator[str]:
+    """What to do where trials may be lost as the result is not as it was written."""
+    if damage := analysis.integrity.damage:
+        more = f" and {len(damage) - 1} more" if len(damage) > 1 else ""
+        yield f"the same command again, as the result is damaged ({damage[0].sentence}{more}) and lost trials run anew"
+
+
+def _was_planned(claim: PublishedClaim, evidence: ViewEvidence) -> bool:
+    """Whether the result has all environments and places of a claim, so that nothing but figures is lacking."""
+    ordered = claim.kind is ClaimKind.ORDER  # whose trials are in no place
+    places = () if ordered else places_of(claim)
+    roles = {*claim.environments, *claim.among, claim.against} & set(ROLES)
+    return all(map(evidence.named, roles)) and all(map(evidence.cells, places))
+
+
+def _failed(agreed: Agreement, evidence: ViewEvidence) -> str:
     """That trials of what a claim lacks were run and failed; empty where none was."""
-    absent = {part.environment for part in agreed.parts if part.ours is None}
-    layouts = {place.layout for place in places_of(agreed.claim)}
-    kinds = {kind for place in places_of(agreed.claim) for kind in place.kinds}
-    roles = [ROLES[role] for role in absent if role in ROLES]
-    failed = [
+    claim, absent = agreed.claim, {part.environment for part in agreed.parts if part.ours is None}
+    if not absent:
+        return ""
+    roles = {*absent, *claim.among, claim.against, NATIVE} & set(ROLES)
+    names = {name for role in roles for name in evidence.named(role)}
+    layouts = {place.layout for place in places_of(claim)}
+    kinds = {kind for place in places_of(claim) for kind in place.kinds}
+    failed = (
         outcome
-        for outcome in analysis.outcomes
+        for outcome in evidence.analysis.outcomes
         if outcome.status is not Status.OK
         and outcome.trial.workload.kind in kinds
         and str(outcome.trial.layout) in layouts
-        and any(outcome.trial.environment.technology in role.technologies for role in roles)
-    ]
-    return f"its trials failed: {failed[0].reason or failed[0].status}" if failed else ""
+        and outcome.trial.environment.name in names
+    )
+    first = next(failed, None)
+    return f"its trials failed: {first.reason or first.status}" if first else ""
 
 
 def _why(agreed: Agreement, analysis: Analysis) -> str:
@@ -125,6 +158,8 @@ def _of_part(part: Part, claim: PublishedClaim, analysis: Analysis) -> Iterator[
     for point in analysis.scaled:
         if point.sentence in said:
             yield need_of(point)
+    if any(deviation.startswith(OTHERWISE) for deviation in part.deviations):
+        yield _AS_ASKED
     if any("TCG" in deviation for deviation in part.deviations):
         yield "a host whose KVM works"
     if part.ours is None:

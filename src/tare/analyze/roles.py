@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tare.records import NATIVE, Environment, Outcome
+from tare.records import NATIVE, Environment, OptionValue, Outcome
 
 _EMULATED = "TCG"
 
@@ -19,8 +19,12 @@ class PaperRole:
     """What the paper had in its place; ``None``: the same."""
 
 
+USUAL: Mapping[str, OptionValue] = {"devices": "paravirtual"}
+"""Options that have a value where a campaign gives none."""
+
+
 def _devices(word: str) -> Callable[[Environment], bool]:
-    return lambda environment: environment.options.get("devices", "paravirtual") == word
+    return lambda environment: environment.options.get("devices", USUAL["devices"]) == word
 
 
 def _adapter(*, virtio: bool) -> Callable[[Environment], bool]:

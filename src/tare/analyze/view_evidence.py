@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from tare.analyze.looks import by_block
+from tare.analyze.otherwise import OTHERWISE, UNSET, cell_differs, environment_differs, has_option
 from tare.analyze.papers import all_replications
 from tare.analyze.roles import ROLES, deviations_of, emulated_environments, in_role
 from tare.records import (
@@ -16,21 +17,17 @@ from tare.records import (
     CurveEstimate,
     Direction,
     Environment,
-    OptionValue,
     Overhead,
     Replication,
     Treatment,
     Trial,
     Verdict,
+    Withheld,
 )
-from tare.records.published import ClaimPlace
+from tare.records.published import ClaimPlace, PresetMatrix
 from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 
-_ONE_MATRIX = frozenset({"b16-stage3", "b17"})
-"""One preset under the names of two papers."""
-_UNSET = "unset"
-"""As an option's value: the campaign must not give it."""
 Logs = Mapping[int, float]
 """Block → ln(time per work)."""
 
@@ -65,6 +62,8 @@ class MeasuredArm:
     controls: Logs
     """Native against native."""
     deviations: tuple[str, ...]
+    withheld: bool = False
+    """Whether the machine was too busy for any claim; of native: in what others were compared with it."""
 
     @property
     def said(self) -> str:
@@ -84,17 +83,21 @@ class MeasuredArm:
 class ViewEvidence:
     """An analysis, ready to be asked for arms."""
 
-    def __init__(self, analysis: Analysis, preset: str | None = None) -> None:
-        """``preset``: what the paper's own point is in; ``None``: nothing is to be judged."""
+    def __init__(self, analysis: Analysis, asked: PresetMatrix | None = None) -> None:
+        """``asked``: the paper's own points, with which all is compared; ``None``: the caller knows that all are."""
         self.analysis = analysis
-        self._otherwise = _of_another_campaign(analysis.campaign, preset)
+        self._asked = asked
         self._replications: dict[Treatment, tuple[Replication, ...]] = {}
         self.trials: dict[Cell, Trial] = {}
+        self._series: dict[Cell, Trial] = {}
         self.environments: dict[str, Environment] = {}
         for outcome in analysis.outcomes:
             trial = outcome.trial
             self.environments.setdefault(trial.environment.name, trial.environment)
-            if trial.neighbour is None and trial.series is None:
+            if trial.series is not None:
+                cell = Cell(workload=trial.workload.name, layout=str(trial.layout))
+                self._series.setdefault(cell, trial)
+            elif trial.neighbour is None:
                 self.trials.setdefault(cell_of(outcome), trial)
         self._emulated = emulated_environments(analysis.outcomes)
         self._scaled = tuple(filter(_is_smaller, analysis.scaled))
@@ -134,11 +137,11 @@ class ViewEvidence:
         )
         return own, "" if own else f"{arm.place.metric} has no complete block of {arm.role}"
 
-    def deviations(self, role: str, environment: str, cell: Cell) -> tuple[str, ...]:
+    def deviations(self, arm: PaperArm, environment: str, cell: Cell) -> tuple[str, ...]:
         """How this cell differs from the paper's own point."""
         trial = self.trials[cell]
-        points = (point.sentence for point in self._scaled if _concerns(point, trial))
-        return (*self.own_deviations(role, environment), *points)
+        points = tuple(point.sentence for point in self._scaled if _concerns(point, trial))
+        return self._all_deviations(arm, environment, trial, points)
 
     def runs(self, arm: MeasuredArm) -> Logs:
         """The times of single runs: of native's two in a block the first, as their mean varies less than a run."""
@@ -148,24 +151,31 @@ class ViewEvidence:
         blocks = (block for each in verdicts for block in each.overhead.summary.blocks)
         return {block.block: math.log(block.native[0]) for block in blocks} or arm.times
 
-    def order_deviations(self, role: str, environment: str, cell: Cell) -> tuple[str, ...]:
+    def order_deviations(self, arm: PaperArm, environment: str, cell: Cell) -> tuple[str, ...]:
         """How the cell of an order experiment differs, whose trials are each a whole series."""
-        points = (
+        points = tuple(
             point.sentence
             for point in self._scaled
             if (not point.workloads or cell.workload in point.workloads)
             and (not point.layouts or cell.layout in point.layouts)
         )
-        return (*self.own_deviations(role, environment), *points)
+        return self._all_deviations(arm, environment, self._series.get(cell), points)
 
-    def own_deviations(self, role: str, environment: str) -> tuple[str, ...]:
-        """How an environment differs from the paper's, wherever it runs."""
-        named = self.environments.get(environment)
-        own = deviations_of(role, named, self._emulated) if named else ()
-        return (*self._otherwise, *own)
+    def _all_deviations(
+        self, arm: PaperArm, environment: str, trial: Trial | None, points: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """From the preset, by the environment itself, and by what was scaled."""
+        named, asked = self.environments.get(environment), self._asked
+        own = deviations_of(arm.role, named, self._emulated) if named else ()
+        if named is None or trial is None or asked is None:
+            return (*own, *points)
+        differs = environment_differs(arm.role, named, trial, asked)
+        differs += cell_differs(arm.place, trial, asked, is_scaled=bool(points))
+        otherwise = (OTHERWISE + ", ".join(differs),) if differs else ()
+        return (*otherwise, *own, *points)
 
     def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
-        deviations = self.deviations(arm.role, name, cell)
+        deviations = self.deviations(arm, name, cell)
         place = arm.place
         if place.at is not None:
             return self._curve_arm(arm, cell, name, deviations)
@@ -178,13 +188,15 @@ class ViewEvidence:
             }
             if not times:
                 return None
-            return MeasuredArm(arm.role, place, name, cell, None, None, times, {}, {}, deviations)
+            busy = any(each.withheld is Withheld.BUSY for each in verdicts.values())
+            return MeasuredArm(arm.role, place, name, cell, None, None, times, {}, {}, deviations, busy)
         if name not in verdicts:
             return None
         overhead = verdicts[name].overhead
         losses, native = by_block(overhead), _native_times(overhead)
         times = {block: native[block] + loss for block, loss in losses.items()}
-        return MeasuredArm(arm.role, place, name, cell, verdicts[name], None, times, losses, {}, deviations)
+        own, busy = verdicts[name], verdicts[name].withheld is not None
+        return MeasuredArm(arm.role, place, name, cell, own, None, times, losses, {}, deviations, busy)
 
     def _curve_arm(
         self, arm: PaperArm, cell: Cell, name: str, deviations: tuple[str, ...]
@@ -208,13 +220,16 @@ class ViewEvidence:
             [dict(zip(point.blocks, point.control_log_ratios, strict=False)) for point in points],
         ]
         times, losses, controls = map(_averaged, rows)
-        return MeasuredArm(arm.role, arm.place, name, cell, None, curve, times, losses, controls, deviations)
+        busy = curve.withheld is not None
+        return MeasuredArm(
+            arm.role, arm.place, name, cell, None, curve, times, losses, controls, deviations, busy
+        )
 
     def _is_place(self, place: ClaimPlace, trial: Trial) -> bool:
         return (
             trial.workload.kind in place.kinds
             and self.is_layout(place.layout, trial)
-            and all(_has(trial.workload.options, key, value) for key, value in place.options.items())
+            and all(has_option(trial.workload.options, key, value) for key, value in place.options.items())
         )
 
     def is_layout(self, layout: str, trial: Trial) -> bool:
@@ -240,19 +255,16 @@ class ViewEvidence:
             )
         return f"no {role} in this result" if skipped is None else f"{role}: {skipped.reason}"
 
+    def left_out(self, layout: str, value: str = "") -> str:
+        """What left out this layout, or a value in it, as a sentence; empty: nothing did."""
+        own = (each for each in self._left_out if layout in each.layouts)
+        return next((each.sentence for each in own if not value or value in each.asked.split(", ")), "")
+
     def _why_no_cell(self, place: ClaimPlace) -> str:
-        left = next((each for each in self._left_out if place.layout in each.layouts), None)
-        if left is not None:
-            return left.sentence
-        options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != _UNSET)
+        if left := self.left_out(place.layout):
+            return left
+        options = "".join(f" {key} = {value}" for key, value in place.options.items() if value != UNSET)
         return f"no {' or '.join(place.kinds)}{options} on {place.layout} in this result"
-
-
-def _of_another_campaign(name: str, preset: str | None) -> tuple[str, ...]:
-    """A campaign of one's own may have other sizes, options or networks than the paper."""
-    if preset is None or name == preset or {name, preset} <= _ONE_MATRIX:
-        return ()
-    return (f"the campaign {name} instead of the preset {preset}",)
 
 
 def _native_times(overhead: Overhead) -> dict[int, float]:
@@ -275,15 +287,6 @@ def _lies_in(
         if (least is not None and value < least) or (most is not None and value > most):
             return False
     return True
-
-
-def _has(options: Mapping[str, OptionValue], key: str, wanted: OptionValue) -> bool:
-    if wanted == _UNSET:
-        return options.get(key) is None
-    value = options.get(key)
-    if isinstance(value, str) and isinstance(wanted, str):
-        return value.casefold() == wanted.casefold()
-    return value == wanted
 
 
 def _is_smaller(point: Scaled) -> bool:

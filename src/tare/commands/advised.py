@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ``tare advise`` reads: results of one host, their workloads, and the application among them."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from tare.commands.noise import same_host
 from tare.drawing.words import counted
 from tare.errors import InputError, JournalError, TareError
 from tare.foreign import one_line
+from tare.host.facts import host_facts
 from tare.host.own_files import read_plain
 from tare.journal.calls import read_calls
 from tare.journal.result import CAMPAIGN_FILE, ResultFolder
@@ -22,6 +22,7 @@ from tare.records import (
     Analysis,
     Cell,
     Environment,
+    Layout,
     Outcome,
     Status,
     TracedCalls,
@@ -35,8 +36,6 @@ from tare.workloads.traffic import parse_traffic
 
 NEWEST = 20
 """As many results of a folder are read at most."""
-_LAYOUT = re.compile(r"(\d+)c(\d+)p(\d+)i(?: \[.*\])?", re.ASCII)
-"""A setting without company, with or without levels of factors."""
 _MOST_BYTE = 16 << 20
 _COMMAND = "command"
 
@@ -59,7 +58,9 @@ class KnownHere:
         """Add one result; one of another host, or an intervention, is ignored in words."""
         host = analysis.sessions[-1].host
         if self.host is not None and not same_host(host, self.host):
-            self.ignored.append(f"{folder.path}: it was measured on another host")
+            self.ignored.append(
+                f"{folder.path}: it was measured on another host; name it to ask about that one"
+            )
             return
         self.host = self.host or host
         names = self._names(analysis)
@@ -67,10 +68,7 @@ class KnownHere:
         kinds = {cell: workload.kind for cell, workload in workloads.items()}
         rates = resource_rates(analysis.outcomes, _counted(analysis.outcomes, folder), _traced(folder))
         known, arms = known_workloads(analysis, names, kinds, rates)
-        if busy := withheld(analysis):
-            self.ignored.append(
-                f"{folder.path}: {counted(busy, 'overhead')} that the host was too busy to tell"
-            )
+        self.ignored.extend(_lacking(analysis, folder))
         self.arms |= {arm.name: arm for arm in arms}
         if named:
             self.named.extend((workload, cell) for cell, workload in workloads.items())
@@ -98,14 +96,18 @@ class KnownHere:
 
 
 def gathered(results: Sequence[Path], folders: Sequence[Path]) -> KnownHere:
-    """Read the named results, which must be readable, and then the others of their host in the folders."""
-    every = KnownHere()
+    """Read the named results, which must be readable, and then those in the folders of their host, else of this one."""
+    every = KnownHere(host=None if results else host_facts())
     for path in results:
         analysis = _analysed(path)
         every.add(analysis, ResultFolder(path), named=True)
     for path in _others(folders, results):
-        with suppress(TareError):  # torn, of another version, or never measured: nobody asked for it
-            every.add(_analysed(path), ResultFolder(path), named=False)
+        try:
+            analysis = _analysed(path)
+        except TareError as error:  # torn, of another version, or never measured: nobody asked for it
+            every.ignored.append(str(error))
+        else:
+            every.add(analysis, ResultFolder(path), named=False)
     return every
 
 
@@ -121,14 +123,24 @@ def application_of(every: KnownHere, name: str | None, layout: str | None) -> Ap
         name=cell.workload,
         layout=cell.layout,
         rates=together.rates,
-        measured=tuple(own[0][2]),
+        measured=_first_telling(measured for _, _, result in own for measured in result),
         command=_command(workload, cell.layout),
         identity=_program(workload),
     )
 
 
+def _first_telling(every: Iterable[OwnVerdict]) -> tuple[OwnVerdict, ...]:
+    """Of each environment the first that is an answer, else the first."""
+    first: dict[str, OwnVerdict] = {}
+    for own in every:
+        known = first.setdefault(own.arm.name, own)
+        if own.tells and not known.tells:
+            first[own.arm.name] = own
+    return tuple(first.values())
+
+
 def known_of(every: KnownHere, application: Application, layout: str | None) -> list[KnownWorkload]:
-    """Everything but the application in alike layouts: as many nodes and instances; else where most workloads are."""
+    """Everything but the application in alike layouts: as many nodes, instances and hosts; else in the usual one."""
     others = [
         (workload, known)
         for workload, known, _ in every.workloads
@@ -147,8 +159,21 @@ def _usual(layouts: Iterator[str]) -> str | None:
 
 
 def _comparable(layout: str, wanted: str) -> bool:
-    first, second = _LAYOUT.fullmatch(layout), _LAYOUT.fullmatch(wanted)
-    return first is not None and second is not None and first.group(1, 3) == second.group(1, 3)
+    shape = _shape(layout)
+    return shape is not None and shape == _shape(wanted)
+
+
+def _shape(layout: str) -> tuple[int, int, int] | None:
+    """Nodes, instances and hosts, at any levels of factors; ``None``: with company, or in an order experiment."""
+    try:
+        own = Layout.parse(_without_levels(layout))
+    except ValueError:
+        return None
+    return own.nodes, own.instances, own.hosts
+
+
+def _without_levels(layout: str) -> str:
+    return layout.partition(" [")[0]
 
 
 def _identity(workload: Workload, cell: Cell) -> str:
@@ -194,7 +219,19 @@ def _command(workload: Workload, layout: str) -> tuple[str, ...]:
     if workload.kind != _COMMAND or not isinstance(argv, Sequence) or isinstance(argv, str):
         return ()
     options = ("--mpi",) if workload.options.get("mpi") else ()
-    return (*options, "--layout", layout.split(" ", maxsplit=1)[0], "--", *(str(word) for word in argv))
+    return (*options, "--layout", _without_levels(layout), "--", *(str(word) for word in argv))
+
+
+def _lacking(analysis: Analysis, folder: ResultFolder) -> Iterator[str]:
+    """What of a result takes no part, and what to do."""
+    path = folder.path
+    if busy := withheld(analysis):
+        yield f"{path}: {counted(busy, 'overhead')} that the host was too busy to tell"
+    if damage := analysis.integrity.damage:
+        more = f" and {len(damage) - 1} more" if len(damage) > 1 else ""
+        yield f"{path}: what is damaged in it ({damage[0].sentence}{more}); tare run {path} measures it again"
+    if (lacking := analysis.planned_trials - len(analysis.outcomes)) > 0:
+        yield f"{path}: {counted(lacking, 'planned trial')} without an outcome; tare run {path} goes on"
 
 
 def _analysed(path: Path) -> Analysis:

@@ -89,8 +89,9 @@ def _picture(analysis: "Analysis", shown: "ShownView", ending: str) -> bytes:
 
 def _shown(analysis: "Analysis", paper: "Paper", views: "Sequence[View]") -> "list[ShownView]":
     from tare.analyze.view_evidence import ViewEvidence
+    from tare.plan.matrix import preset_matrix
 
-    evidence = ViewEvidence(analysis, paper.identity)
+    evidence = ViewEvidence(analysis, preset_matrix(paper.identity))
     return [_one(view, paper, evidence) for view in views]
 
 

@@ -79,7 +79,7 @@ def _reproduced(each: Paper, wanted: Reproduction, shown: Shown) -> tuple[Listed
         return _listed(each, folder, error), code
     except (HostError, InputError) as failed:
         print(f"tare: {failed}", file=sys.stderr)
-        return _absent(each, folder, str(failed)), ExitCode.CANNOT
+        return _damaged(each, folder, str(failed), error), ExitCode.CANNOT
 
 
 def _folder(each: Paper, parent: Path) -> ResultFolder:
@@ -119,8 +119,11 @@ def _check_hosts(asked: str | None, each: Paper, folder: ResultFolder) -> None:
 
 def _with_control(campaign: Campaign, each: Paper) -> Campaign:
     """The campaign, with native once more where no environment works: a paper also says things of native alone."""
-    claims = [claim for view in each.views for claim in view.claims]
-    of_native = any({*claim.environments} == {NATIVE} for claim in claims)
+    from tare.analyze.published import places_of
+
+    claims = [claim for view in each.views for claim in view.claims if {*claim.environments} == {NATIVE}]
+    here = {str(layout) for layout in campaign.layouts}
+    of_native = any(here.issuperset(place.layout for place in places_of(claim)) for claim in claims)
     if not of_native or campaign.hosts:
         return campaign
     missing = missing_here(campaign.environments_at_levels)
@@ -144,16 +147,34 @@ def _absent(each: Paper, folder: ResultFolder, error: str | None) -> ListedPaper
     )
 
 
+def _damaged(each: Paper, folder: ResultFolder, fault: str, error: str | None) -> ListedPaper:
+    """What cannot be read may be measured again: nothing is known of the claims."""
+    from tare.analyze.reproduced import unmeasured
+
+    what = f"restore {folder.path} from a copy, or move it away and call the command again"
+    return ListedPaper(
+        paper=each,
+        result=str(folder.path),
+        claims=unmeasured(
+            each, f"the result is damaged, or of another version: {fault}", possible=True, needs=(what,)
+        ),
+        points=(),
+        measured="",
+        error=error,
+    )
+
+
 def _listed(each: Paper, folder: ResultFolder, error: str | None) -> ListedPaper:
     from tare.analyze.reproduced import listed
     from tare.pipeline import analyse_result
+    from tare.plan.matrix import preset_matrix
 
     analysis = analyse_result(folder.path)
     skips = [f"{own.environment}: skipped: {own.reason}" for own in analysis.skipped]
     return ListedPaper(
         paper=each,
         result=str(folder.path),
-        claims=listed(each, analysis),
+        claims=listed(each, analysis, preset_matrix(each.identity)),
         points=(*(point.sentence for point in analysis.scaled), *skips),
         measured=_measured(analysis),
         error=error,
@@ -172,6 +193,7 @@ def _measured(analysis: Analysis) -> str:
         f"Measured from {moment(first.started_utc)} on {host or 'this host'}: {done} of "
         f"{counted(analysis.planned_trials, 'trial')} in {counted(len(blocks), 'block')}"
         f"{f', {lost} of which do not count' if lost else ''}."
+        f"{''.join(f' Damaged: {each.sentence}.' for each in analysis.integrity.damage)}"
     )
 
 

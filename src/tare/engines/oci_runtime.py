@@ -19,6 +19,11 @@ from tare.nodes import confined, layer
 from tare.nodes.provider import MADE_NETWORKS, WORK_DIRECTORY, Node, NodeSpec, Probe, Provider
 from tare.records import NetworkKind
 
+PLAIN_RUNTIMES = frozenset({"runc", "crun", "youki", "nvidia"})
+"""Those whose containers are processes of the host's kernel for certain; Docker's others are measured as sandboxes.
+
+NVIDIA's is runc with a hook for its devices.
+"""
 _BECOMING = ("CAP_CHOWN", "CAP_KILL", "CAP_SETGID", "CAP_SETUID")
 """The capabilities that a node's process needs to become the commands' user; the commands have none of them."""
 _GRANTED = ("bounding", "effective", "permitted")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tare.engines import engine, engine_arguments, engine_images, outline
+from tare.engines.oci_runtime import PLAIN_RUNTIMES
 from tare.environments import docker_shims, gvisor_node
 from tare.errors import NodeError
 from tare.host import cgroups, process
@@ -40,8 +41,6 @@ _DOCKER = ("docker",)
 _REMOVE = ("docker", "rm", "--force", "--volumes")
 _PAUSE = "pause"
 _PAUSE_BYTE = 16 * MEBIBYTE
-_NO_SANDBOXES = frozenset({"runc", "crun"})
-"""Runtimes whose containers are processes of the host's kernel for certain; any other is measured as a sandbox."""
 _DAEMONS = ("dockerd", "containerd")
 _STARTING_LIMIT_S = 15.0
 
@@ -70,7 +69,7 @@ class Docker(Provider):
         return check_run
 
     def refuse_devices(self, options: Mapping[str, OptionValue]) -> str | None:
-        if options.get("runtime", "runc") in _NO_SANDBOXES:
+        if options.get("runtime", "runc") in PLAIN_RUNTIMES:
             return None
         return "the runtime may have a kernel of its own, which shows no device of the host"
 
@@ -169,7 +168,7 @@ def _version() -> process.Completed:
 
 
 def _is_sandbox(spec: NodeSpec) -> bool:
-    return spec.options.get("runtime", "runc") not in _NO_SANDBOXES
+    return spec.options.get("runtime", "runc") not in PLAIN_RUNTIMES
 
 
 def _is_gvisor(options: Mapping[str, OptionValue]) -> bool:

@@ -10,6 +10,7 @@ are experimental in Docker.
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tare.engines.oci_runtime import PLAIN_RUNTIMES
 from tare.records import Environment
 from tare.records.advice import Isolation, Suitability
 
@@ -101,7 +102,6 @@ SUITABILITY: Mapping[str, Suitability] = {
     "fake": _row(root=False, daemon=False, isolation=Isolation.NONE),
 }
 """Technology \N{RIGHTWARDS ARROW} what it is like."""
-_PLAIN_RUNTIMES = ("runc", "crun")
 _OWN_KERNELS: Mapping[str, Isolation] = {"runsc": Isolation.SANDBOX, "kata": Isolation.MACHINE}
 """How the names of Docker's runtimes begin that have a kernel of their own, by their makers' instructions."""
 
@@ -112,7 +112,7 @@ def suitability_of(environment: Environment) -> Suitability:
     if environment.technology == "ssh" and below in SUITABILITY:
         return SUITABILITY[str(below)]
     runtime = str(environment.options.get("runtime", "runc"))
-    if environment.technology == "docker" and runtime not in _PLAIN_RUNTIMES:
+    if environment.technology == "docker" and runtime not in PLAIN_RUNTIMES:
         own = (isolation for name, isolation in _OWN_KERNELS.items() if runtime.startswith(name))
         isolation = next(own, None)
         return replace(

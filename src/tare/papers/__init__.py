@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' tables and figures as data: one TOML file each, with what is printed, where, and what that claims.
+"""The papers' tables and figures as data: a TOML file each, with what is printed, where, and what that claims.
 
 Only numbers that a text or table prints stand in the files; a figure whose values are only drawn has the relations that
 the text states. ``tare.analyze.published`` compares a result with them; docs/papers-views.md explains how to read it.
@@ -11,10 +11,10 @@ from pathlib import Path
 
 from tare.errors import InputError
 from tare.papers.schema import PaperFile
-from tare.records.published import Paper, View
+from tare.records.published import PUBLISHED_AGAIN, Paper, View
 
 PAPERS = ("b16-stage1", "b16-stage2", "b16-stage3", "b17", "y15", "r15", "l12")
-"""Names of the files: the presets' names."""
+"""The presets' names."""
 
 
 @cache
@@ -22,7 +22,8 @@ def paper(identity: str) -> Paper:
     """One of ``PAPERS``; ``InputError`` for another name."""
     if identity not in PAPERS:
         raise InputError(f"{identity}: there is no such paper; choose one of {', '.join(PAPERS)}")
-    text = Path(__file__).with_name(f"{identity}.toml").read_text(encoding="utf-8")
+    file = PUBLISHED_AGAIN.get(identity, identity)
+    text = Path(__file__).with_name(f"{file}.toml").read_text(encoding="utf-8")
     return PaperFile.model_validate(tomllib.loads(text)).paper(identity)
 
 

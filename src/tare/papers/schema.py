@@ -7,6 +7,7 @@ as they are.
 """
 
 import math
+from collections.abc import Container
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
@@ -33,6 +34,7 @@ _Range = Annotated[list[float], Field(min_length=2, max_length=2)]
 _Size = StrictBool | _Percent | _Range
 _Bounds = tuple[float | None, float | None]
 _Limits = dict[str, list[float | Literal["any"]]]
+_Identity = Annotated[str, Field(pattern=r"^[a-z0-9]+:(fig|table)[0-9]+[a-z]?$")]
 
 
 class _Part(BaseModel):
@@ -79,6 +81,8 @@ class ClaimTable(_Where):
     """How the preset's own point differs from the paper's."""
     by_times: StrictBool = False
     """One environment in two places by its times, not by what it loses against native in each."""
+    only: str | None = None
+    """Of a file for two papers, the one that says it; ``None``: both do."""
 
 
 class ValueTable(_Part):
@@ -90,16 +94,33 @@ class ValueTable(_Part):
     unit: str = ""
 
 
+class OtherView(_Part):
+    """``also`` of a view: the same in the file's other paper."""
+
+    id: _Identity
+    where: str
+    note: str | None = None
+    """``None``: the view's own."""
+
+
 class ViewTable(_Where):
     """``[[view]]``."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9]+:(fig|table)[0-9]+[a-z]?$")]
+    id: _Identity
     where: str
+    also: OtherView | None = None
     shows: str
     unit: str = ""
     note: str = ""
     claim: list[ClaimTable] = Field(default_factory=list)
     value: list[ValueTable] = Field(default_factory=list)
+
+
+class OtherPaper(_Part):
+    """``[also.NAME]``: a paper that printed the same."""
+
+    short: str
+    title: str
 
 
 class PaperFile(_Part):
@@ -110,18 +131,27 @@ class PaperFile(_Part):
     machines: str
     runs: str
     treatment: str | None = None
+    also: dict[str, OtherPaper] = Field(default_factory=dict)
     view: list[ViewTable] = Field(min_length=1)
 
     def paper(self, identity: str) -> Paper:
+        named = self.also.get(identity, self)
         return Paper(
             identity=identity,
-            short=self.short,
-            title=self.title,
+            short=named.short,
+            title=named.title,
             machines=self.machines,
             runs=self.runs,
             treatment=None if self.treatment is None else Treatment(self.treatment),
-            views=tuple(_view(table, identity) for table in self.view),
+            views=tuple(_view(_own(table, identity, self.also), identity) for table in self.view),
         )
+
+
+def _own(table: ViewTable, paper: str, others: Container[str]) -> ViewTable:
+    """The view as this paper has it."""
+    named = table.also.model_dump(exclude_none=True) if table.also and paper in others else {}
+    claims = [claim for claim in table.claim if claim.only in {None, paper}]
+    return table.model_copy(update={**named, "claim": claims})
 
 
 def _view(table: ViewTable, paper: str) -> View:

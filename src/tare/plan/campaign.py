@@ -30,6 +30,7 @@ from tare.workloads.kind import WorkloadKind
 
 __all__ = [
     "Campaign",
+    "as_written",
     "asked_user",
     "campaign_of",
     "differences",
@@ -64,6 +65,13 @@ def load_preset(
 ) -> Campaign:
     """Read one of ``preset_names()``; ``CampaignError`` if it does not exist or does not fit the host."""
     return _build(preset_source(name), Host(host_processors, host_memory_byte), providers, kinds)
+
+
+def as_written(name: str) -> Campaign:
+    """A preset as hosts that hold all of it would measure it, without what no host can have (``set_aside``)."""
+    source = preset_source(name)
+    data, _ = set_aside(source.data, PROVIDERS)
+    return _built(replace(source, data=data), BOUNDLESS, [], PROVIDERS, KINDS)
 
 
 def resolve(  # noqa: PLR0913 - a host, three tables of what there is, and what a command line says

@@ -12,11 +12,10 @@ from typing import Any
 from tare.errors import CampaignError
 from tare.plan.problems import nearest, printable
 from tare.plan.toml_lines import Path, key_lines
+from tare.records.published import PUBLISHED_AGAIN
 from tare.records.scaled import Scaled, Short
 
 _PRESETS = FilePath(__file__).with_name("presets")
-_ALSO = {"b16-stage3": "b17"}
-"""The thesis's last stage was published again, with the same matrix."""
 EARLIER_NAMES = {
     **dict.fromkeys(("b16-instances", "b17-sharing", "b17-groups", "b17-boards"), "b17"),
     **dict.fromkeys(("r15-one-host", "r15-hosts", "r15-processors", "r15-shares"), "r15"),
@@ -42,7 +41,7 @@ class CampaignSource:
 
 
 def preset_names() -> tuple[str, ...]:
-    return tuple(sorted({*(path.stem for path in _PRESETS.glob("*.toml")), *_ALSO}))
+    return tuple(sorted({*(path.stem for path in _PRESETS.glob("*.toml")), *PUBLISHED_AGAIN}))
 
 
 def is_preset(name: str) -> bool:
@@ -53,7 +52,7 @@ def is_preset(name: str) -> bool:
 def preset_path(name: str) -> FilePath:
     """Return the file of a preset; several may have the same."""
     today = EARLIER_NAMES.get(name, name)
-    return _PRESETS / f"{_ALSO.get(today, today)}.toml"
+    return _PRESETS / f"{PUBLISHED_AGAIN.get(today, today)}.toml"
 
 
 def preset_source(name: str) -> CampaignSource:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tare.untrusted import is_address
+
 _SYSTEM_USERS_BELOW = 1000
 _SYSTEM_USERS = {"root", "nobody", "daemon", "systemd", "www-data", "messagebus"}
 _KEPT_HOST = re.compile(r"slurm-\d+|here|localhost")
@@ -171,18 +173,10 @@ class Names:
 def _with_short(hosts: Iterable[str]) -> list[str]:
     """Each with its first label, which facts and messages may name alone."""
     names = {name for host in hosts for name in (host, host.partition(".")[0])}
-    return sorted(name for name in names if name and not _is_address(name) and not _KEPT_HOST.fullmatch(name))
+    return sorted(name for name in names if name and not is_address(name) and not _KEPT_HOST.fullmatch(name))
 
 
 def _is_foreign(path: str) -> bool:
     """Whether it is outside the system's folders, and no placeholder."""
     top = path.split("/")[1]
     return top not in _SYSTEM_FOLDERS and not re.fullmatch(r"folder-\d+", top)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True

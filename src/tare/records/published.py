@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tare.records.comparisons import Treatment
-from tare.records.planned import NATIVE, OptionValue
+from tare.records.layouts import Layout
+from tare.records.planned import NATIVE, Environment, Limits, OptionValue, Workload
 from tare.statistics.estimate import Estimate
+
+PUBLISHED_AGAIN = {"b16-stage3": "b17"}
+"""The thesis's last stage was published again, with the same matrix: one preset and one file of claims are of both."""
 
 
 class Quantity(StrEnum):
@@ -168,6 +172,24 @@ class Paper:
     treatment: Treatment | None
     """``None``: the paper names none."""
     views: tuple[View, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetCell:
+    """What a preset measures in one place."""
+
+    workload: Workload
+    """At its levels."""
+    layout: Layout
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetMatrix:
+    """What a paper's preset asks for, before anything of it is scaled."""
+
+    environments: tuple[Environment, ...]
+    cells: tuple[PresetCell, ...]
 
 
 class AgreementWord(StrEnum):

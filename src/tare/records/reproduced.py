@@ -14,7 +14,7 @@ class ClaimFate(StrEnum):
     CONTRADICTED = "contradicted"
     UNDECIDED = "undecided"
     NOT_YET = "not measured yet"
-    """More of the same run would measure it."""
+    """More of the same run would measure it, or a run of its own with more time."""
     IMPOSSIBLE = "not possible here"
     """It takes something that this host lacks."""
 
@@ -29,7 +29,7 @@ class ListedClaim:
     why: str
     """Empty where the fate says it all."""
     needs: tuple[str, ...] = ()
-    """What would be needed; empty but for ``IMPOSSIBLE``."""
+    """What would be needed; empty but for ``IMPOSSIBLE`` and ``NOT_YET``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

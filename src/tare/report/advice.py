@@ -140,8 +140,7 @@ def answer_said(advice: Advice) -> Iterator[str]:
         yield f"take {' or '.join(take)}{tied}{_without_some(advice)}"
     if advice.measure:
         these = {1: "measure this one", 2: "measure these two"}[len(advice.measure)]
-        why = "to decide between them, " if len(take) > 1 else "it may be better still; " if take else ""
-        yield f"{why}{these}: {command_said(advice)}"
+        yield f"{_why_measure(advice)}{these}: {command_said(advice)}"
         yield from _unset(advice)
     if not take and advice.known < LEAST_KNOWN:
         yield (
@@ -150,6 +149,13 @@ def answer_said(advice: Advice) -> Iterator[str]:
         )
     if not take and not advice.measure:
         yield "no environment is left that was ever measured here and is all that you require"
+
+
+def _why_measure(advice: Advice) -> str:
+    if len(advice.take) > 1 and set(advice.measure) <= set(advice.take):
+        return "to decide between them, "
+    pronoun = "it" if len(advice.measure) == 1 else "they"
+    return f"{pronoun} may be better still; " if advice.take else ""
 
 
 def _without_some(advice: Advice) -> str:
@@ -166,6 +172,8 @@ def _unset(advice: Advice) -> Iterator[str]:
     arms = {each.arm.name: each.arm for each in advice.predicted}
     arms |= {each.arm.name: each.arm for each in advice.measured}
     for arm in (arms[name] for name in advice.measure):
+        if arm.cure:
+            yield f"the command does not set what {_called(arm)} has: {one_line(arm.cure)}"
         if arm.settings:
             settings = one_line(", ".join(arm.settings))
             yield f"the command does not set what {_called(arm)} has ({settings}): copy that into a campaign"

@@ -81,21 +81,26 @@ class ShownView:
         """Whether anything of it was measured."""
         return any(part.ours for each in self.agreements for part in each.parts)
 
+    @property
+    def is_lacking(self) -> bool:
+        """Whether it can be filled and is not: what has no claims has words alone."""
+        return bool(self.view.claims) and not self.can_fill
+
 
 def said(agreement: Agreement) -> str:
-    """The word, with what the same would be at this host's size where that differs."""
+    """The word, with what it would be for the point that was measured, where that differs."""
     if agreement.here is None or agreement.word is not AgreementWord.NOT_MEASURED:
         return str(agreement.word)
     return f"not the paper's own point (here {agreement.here})"
 
 
 def tally(agreements: Iterable[Agreement]) -> str:
-    """Such as "2 reproduced, 1 undecided; at this host's size 1 reproduced"."""
+    """Such as "2 reproduced, 1 undecided; as measured here 1 reproduced"."""
     own, here = list[AgreementWord](), list[AgreementWord]()
     for each in agreements:
         scaled = each.word is AgreementWord.NOT_MEASURED and each.here is not None
         (here if scaled else own).append(each.here if scaled and each.here else each.word)
-    words = [_counted(own), f"at this host's size {_counted(here)}" if here else ""]
+    words = [_counted(own), f"as measured here {_counted(here)}" if here else ""]
     return "; ".join(filter(None, words)) or "no claim"
 
 
@@ -127,7 +132,7 @@ def table(shown: ShownView, console: Console) -> None:
         console.print(_ticks_table(column))
     if shown.view.values:
         console.print(_values_table(shown.view))
-    if not shown.can_fill:
+    if shown.is_lacking:
         console.print(
             Text(f"\nThis result has nothing of it; `{shown.view.command}` measures it", style="bold")
         )
@@ -223,7 +228,7 @@ def _missing(shown: Iterable[ShownView]) -> Mapping[str, Sequence[str]]:
     """Command → the views that it measures."""
     names: dict[str, list[str]] = {}
     for each in shown:
-        if not each.can_fill:
+        if each.is_lacking:
             names.setdefault(each.view.command, []).append(each.view.identity)
     return names
 

@@ -33,7 +33,7 @@ def views_html(views: Sequence[ShownView], artist: Artist) -> Iterator[PageSecti
         title=f"Beside {views[0].paper}",
         summary=published.few_words(views),
         drawn=[_drawn(each, artist) for each in filled],
-        missing=[each for each in views if not each.can_fill],
+        missing=[each for each in views if each.is_lacking],
         **_words(),
     )
 

@@ -108,7 +108,7 @@ class ListedClaimShape(JsonShape):
     claim: str = key("what the paper says, in Tare's words", "agreement.claim.text")
     fate: ClaimFate = key("whether it holds here, or why nobody knows")
     why: str = key("why it is undecided, or was not measured; empty otherwise")
-    needs: list[str] = key("what would be needed; empty but for `not possible here`")
+    needs: list[str] = key("what would be needed; empty but for `not possible here` and `not measured yet`")
     scaled: AgreementWord | None = key(
         "what it would be if the points not as asked did not matter; `null` without any", "agreement.here"
     )
@@ -177,7 +177,7 @@ def _figure(ours: Estimate) -> str:
 def _at_this_size(agreed: Agreement) -> str:
     if agreed.here is None or agreed.word is not AgreementWord.NOT_MEASURED:
         return ""
-    return f"at this host's size {agreed.here}"
+    return f"as measured here {agreed.here}"
 
 
 def _points(listed: ListedPaper) -> Iterator[str]:

@@ -2,12 +2,13 @@
 """Who may read: a token once, then a cookie; only under this host's own names, and from no other site's page."""
 
 import hmac
-import ipaddress
 import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
+
+from tare.untrusted import is_address
 
 TOKEN = "token"  # noqa: S105 - the parameter's name
 """The parameter of the printed address that holds it."""
@@ -62,7 +63,7 @@ class AccessGate:
         if header is None or not (match := _HOST.fullmatch(header)):
             return False
         name = match[1].strip("[]").lower().rstrip(".")
-        return name in self.names or (self.by_address and _is_address(name))
+        return name in self.names or (self.by_address and is_address(name))
 
     def takes(self, given: str) -> bool:
         """Whether it is the token; takes as long for any other one of the same length."""
@@ -88,11 +89,3 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
     """
     site, mode = headers.get("Sec-Fetch-Site"), headers.get("Sec-Fetch-Mode")
     return site in {"cross-site", "same-site"} and mode != "navigate"
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -147,8 +147,8 @@ def _of_measured(
 
 
 def _tied(first: OwnVerdict, second: OwnVerdict) -> bool:
-    """By the ranking; with a cure, which no ranking has, by the intervals."""
-    if first.letters and second.letters:
+    """By the ranking; by the intervals with a cure, which no ranking has, and between results, which have their own."""
+    if first.letters and second.letters and first.result == second.result:
         return bool(set(first.letters) & set(second.letters))
     return overlap(first.overhead, second.overhead)
 

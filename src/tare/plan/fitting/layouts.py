@@ -197,13 +197,14 @@ def _factors(
 
 
 def _lost_levels(factor: Factor, places: Sequence[int]) -> Scaled:
+    """A single level that is left is measured all the same, though it is no factor's."""
+    lost = [level.text for place, level in enumerate(factor.levels) if place not in places]
     here = ", ".join(factor.levels[place].text for place in places) if len(places) > 1 else None
-    asked = ", ".join(level.text for level in factor.levels)
     return Scaled(
         what=f"levels of {factor.key}",
-        asked=asked,
+        asked=", ".join(level.text for level in factor.levels) if here else ", ".join(lost),
         here=here,
-        why="the others are not here" if here else "a factor has two levels at least",
+        why="the others are not here" if here else "they are not here",
         short_of=Short.HOSTS,
     )
 
