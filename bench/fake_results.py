@@ -95,7 +95,11 @@ def write_result(
 
     ``more`` adds to each outcome, with the same source of noise.
     """
-    made = campaign(blocks, environments)
+    return write_campaign(path, campaign(blocks, environments), more)
+
+
+def write_campaign(path: Path, made: Campaign, more: Callable[[Outcome, Random], Outcome] = _as_it_is) -> int:
+    """The same of any campaign, whose every trial is made as if it had one instance and one run."""
     folder = ResultFolder(path)
     folder.write_campaign(json.dumps(made.to_json()))
     folder.journal.mkdir()

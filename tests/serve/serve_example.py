@@ -12,9 +12,10 @@ from http.client import HTTPResponse
 from pathlib import Path
 from random import Random
 
-from bench.fake_results import write_result
+from bench.fake_results import write_campaign, write_result
 
-from tare.records import Outcome, Status
+from tare.plan.campaign import load_campaign
+from tare.records import Coordinate, Direction, Outcome, Sample, Status
 from tare.serve.gate import AccessGate
 from tare.serve.server import ExplorerServer
 from tare.serve.shelf import Shelf
@@ -119,6 +120,108 @@ def make_result(path: Path, *, blocks: int = BLOCKS, is_hostile: bool = False) -
     else:
         write_result(path, blocks, ENVIRONMENTS)
     return path
+
+
+PARTS = """
+name = "parts"
+blocks = 6
+seed = 1
+limits = { memory = "256 MiB", shm = "1 MiB", time = "20s" }
+layouts = ["1c1p1i"]
+
+[[environment]]
+technology = "fake"
+name = "arm0"
+
+[[environment]]
+technology = "fake"
+name = "arm1"
+slowdown = 0.2
+
+[[workload]]
+kind = "fake"
+name = "work"
+
+[[workload]]
+kind = "fake"
+name = "aged"
+measure = false
+
+[[sharing]]
+workloads = ["work"]
+alone = "1c1p1i"
+together = ["1c2p2i"]
+
+[[order]]
+workload = "aged"
+option = "value"
+values = [1.0, 2.0, 4.0]
+layout = "1c1p1i"
+
+[[factor]]
+key = "storage"
+levels = ["tmpfs", "disk"]
+"""
+SIZES, RECORDS = tuple(float(1 << power) for power in range(0, 21, 4)), (4096.0, 65536.0)
+
+
+def make_parts(path: Path) -> Path:
+    """A result that has curves and maps, with a harmful name, a factor, sharing, and an order experiment."""
+    path.mkdir(parents=True)
+    file = path.with_suffix(".toml")
+    file.write_text(PARTS)
+    write_campaign(path, load_campaign(file, host_processors=2, host_memory_byte=1 << 31), _with_parts)
+    return path
+
+
+def _with_parts(outcome: Outcome, random: Random) -> Outcome:
+    trial, (wall, time) = outcome.trial, outcome.samples
+    if trial.series:
+        places = range(len(trial.series.values))
+        return replace(
+            outcome,
+            samples=tuple(
+                replace(time, value=time.value * value * (1 + 0.05 * place), iteration=place)
+                for place, value in enumerate(trial.series.values)
+            ),
+            instances=tuple(
+                replace(run, iteration=place, uptime_s=float(place))
+                for run in outcome.instances
+                for place in places
+            ),
+        )
+    count = trial.layout.instances
+    lost = 1.1 if count > 1 else 1.0
+    return replace(
+        outcome,
+        samples=(
+            *(
+                replace(sample, value=sample.value * lost * random.lognormvariate(0, 0.002), instance=number)
+                for sample in (wall, time)
+                for number in range(count)
+            ),
+            *(_over_places(time.value, random) if count == 1 else ()),
+        ),
+        instances=tuple(replace(outcome.instances[0], instance=number) for number in range(count)),
+        barrier_skew_s=0.0005 if count > 1 else None,
+    )
+
+
+def _over_places(time_s: float, random: Random) -> Iterator[Sample]:
+    for size in SIZES:
+        at = Coordinate("size", size, "B")
+        value = time_s * (1e-6 + size * 1e-9) * random.lognormvariate(0, 0.01)
+        yield Sample(
+            name=f"latency {HOSTILE}", value=value, unit="s", direction=Direction.LESS, coordinates=(at,)
+        )
+        for record in RECORDS:
+            yield Sample(
+                name="write_s",
+                value=value * (1 + 4096 / record),
+                unit="s",
+                direction=Direction.LESS,
+                coordinates=(at, Coordinate("record", record, "B")),
+            )
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.serve.serve_example import Client, GrowingJournal, make_result, serving
+from tests.serve.serve_example import Client, GrowingJournal, make_parts, make_result, serving
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 LIMIT_S = 60.0
@@ -102,7 +102,7 @@ class Window:
         """Load it anew, as from a bookmark, and wait until the result was read."""
         self.driver.get("about:blank")
         self.driver.get(address)
-        self.until(lambda: self.all("footer") and not self.all("[data-wait]"))
+        self.until(lambda: self.all("footer") and not self.all("[data-wait], [data-load]:not([data-full])"))
 
     def keys(self, *keys: str) -> None:
         """To what has the focus."""
@@ -158,6 +158,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     folder = tmp_path_factory.mktemp("results")
     make_result(folder / "plain")
     make_result(folder / "hostile", is_hostile=True)
+    make_parts(folder / "parts")
     journal = GrowingJournal(make_result(folder / "live"))
     journal.begin(22)
     with serving(folder) as client, browser(tmp_path_factory.mktemp("browser")) as driver:
@@ -234,6 +235,34 @@ def test_progress_comes_in_by_itself_is_announced_and_ends(window: Window) -> No
     assert window.text("#newer:not([hidden])") == ""
 
 
+def test_a_part_is_opened_by_key_stays_open_for_filters_and_is_not_drawn_again_for_a_point(
+    window: Window,
+) -> None:
+    window.sized(1280)
+    window.opens(window.addresses["parts"])
+    assert window.all("svg.chart") == []
+    window.driver.execute_script("document.getElementById('toggle-sharing').focus()")
+    window.keys(ENTER)
+    window.until(lambda: window.all("#part-sharing svg.chart.wide"))
+    assert window.focus()[0] == "toggle-sharing"
+    assert "parts=sharing" in window.driver.current_url
+    window.until(lambda: _announced(window) == "Sharing: drawn.")
+    drawn = window.all("#part-sharing svg.chart")[0]
+    window.driver.execute_script("document.querySelector('a.point').focus()")
+    window.keys(ENTER)
+    window.until(lambda: window.all("#samples"))
+    assert window.all("#part-sharing svg.chart")[0] == drawn
+    window.driver.execute_script("document.getElementById('f-environment').focus()")
+    window.keys("arm1")
+    window.until(lambda: "environment=arm1" in window.driver.current_url)
+    window.until(lambda: window.all("#part-sharing svg.chart"))
+    assert "arm0" not in window.text("#part-sharing")
+    window.driver.execute_script("document.getElementById('toggle-sharing').focus()")
+    window.keys(ENTER)
+    window.until(lambda: not window.all("#part-sharing svg.chart"))
+    assert "parts=" not in window.driver.current_url
+
+
 def addresses(window: Window) -> Iterator[str]:
     """One of every kind of page, with names and texts as bad as may be."""
     hostile, plain = window.addresses["hostile"], window.addresses["plain"]
@@ -247,6 +276,9 @@ def addresses(window: Window) -> Iterator[str]:
     yield f"{hostile}/host"
     yield f"{plain}?environment=nosuch"
     yield f"{plain}x"
+    parts = window.addresses["parts"]
+    yield f"{parts}?parts=curves.factors.sharing.order"
+    yield f"{parts}/order?environment=arm1"
     first, second = (address.rpartition("/")[2] for address in (plain, hostile))
     yield f"{window.client.server.origin}/compare?r={first}&r={second}"
 

@@ -23,6 +23,7 @@ NUMBERS = st.integers(1, 10**6)
         trial=TEXTS,
         page=NUMBERS,
         rows=NUMBERS,
+        parts=TEXTS,
     )
 )
 def test_an_address_holds_all_that_was_chosen(choice: ViewChoice) -> None:
@@ -39,3 +40,17 @@ def test_a_text_has_a_limit_and_what_is_unknown_is_left_out() -> None:
     with pytest.raises(ValueError, match="too long"):
         ViewChoice.of({"environment": "a" * (LONGEST + 1)})
     assert ViewChoice.of({"nosuch": "x", "token": "y"}) == ViewChoice()
+
+
+@given(
+    parts=st.lists(st.sampled_from(["curves", "factors", "sharing", "order"]), unique=True),
+    part=st.just("order"),
+)
+def test_a_part_that_is_opened_and_closed_again_leaves_the_others_as_they_were(
+    parts: list[str], part: str
+) -> None:
+    choice = ViewChoice(parts=".".join(parts))
+    once = ViewChoice(parts=choice.toggled(part))
+    assert once.shows(part) != choice.shows(part)
+    again = ViewChoice(parts=once.toggled(part))
+    assert {name for name in again.parts.split(".") if name} == set(parts)

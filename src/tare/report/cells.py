@@ -2,18 +2,28 @@
 """What stands on the page, section by section, ready for the template, which only sets it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tare.drawing.artist import Artist, Figure
-from tare.drawing.marks import MarkStyle
+from tare.drawing.marks import CONTROL, MarkStyle
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Cell
-from tare.report import arrange, surface_chart
+from tare.report import arrange, surface_chart, surfaces
 from tare.report.arrange import MetricSection
 from tare.report.curve_chart import NARROW, WIDE, curve_chart, ratios
-from tare.report.curves import CurveMetric, curve_metrics, curves_described
+from tare.report.curves import (
+    POINTWISE,
+    UNITS,
+    CurveMetric,
+    curve_metrics,
+    curve_sentences,
+    curves_described,
+    level,
+    place_groups,
+)
 from tare.report.overhead_chart import HeadedMetric, answer_chart, extent, overhead_chart
 from tare.report.samples_chart import ground, samples_chart
 from tare.report.surfaces import SurfaceMetric, sentences, surface_metrics
@@ -22,6 +32,17 @@ from tare.treat import InstanceFigure, per_instance
 _MOST_FAR_ROWS = 24
 _CLOSE_ROW_PX, _CLOSE_FONT_PX = 17.0, 12.0
 """Of a picture with more rows than that."""
+
+CURVE_WORDS: Mapping[str, Any] = {
+    "curves_explained": f"{POINTWISE}. {UNITS}",
+    "curve_level": level,
+    "place_groups": place_groups,
+    "curve_sentences": curve_sentences,
+    "surface_rows": surfaces.rows,
+    "surfaces_explained": surfaces.EXPLAINED,
+    "native_look": CONTROL,
+}
+"""What the templates of curves and surfaces print and ask for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +116,8 @@ def _answer(artist: Artist, groups: Sequence[HeadedMetric], title: str) -> Figur
     )
 
 
-def _curves(artist: Artist, metric: CurveMetric) -> CurveFigure:
+def curve_figure(artist: Artist, metric: CurveMetric) -> CurveFigure:
+    """Draw one metric's curves."""
     title = f"{one_line(metric.name)}, {arrange.place(metric.cell)}"
     charts = [curve_chart(metric, artist.looks, artist.margin, frame) for frame in (WIDE, NARROW)]
     ratio_axis = ratios(metric, artist.margin, WIDE)
@@ -104,7 +126,8 @@ def _curves(artist: Artist, metric: CurveMetric) -> CurveFigure:
     return CurveFigure(metric, replace(figure, logarithmic=logarithmic))
 
 
-def _surfaces(artist: Artist, metric: SurfaceMetric) -> SurfaceFigure:
+def surface_figure(artist: Artist, metric: SurfaceMetric) -> SurfaceFigure:
+    """Draw one metric's maps; it has an environment beside native."""
     title = f"{metric.name}, {arrange.place(metric.cell)}"
     frames = (surface_chart.WIDE, surface_chart.NARROW)
     charts = [surface_chart.surface_chart(metric, frame) for frame in frames]
@@ -164,7 +187,7 @@ def headline(artist: Artist, analysis: Analysis) -> Figure | None:
 
 def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]:
     metrics, instances = arrange.metrics(analysis), per_instance(analysis.outcomes)
-    curves, surfaces = curve_metrics(analysis), surface_metrics(analysis)
+    curves, maps = curve_metrics(analysis), surface_metrics(analysis)
     return tuple(
         _section(
             artist,
@@ -173,7 +196,7 @@ def cell_sections(artist: Artist, analysis: Analysis) -> tuple[CellSection, ...]
             tuple(metric for metric in metrics if metric.cell == cell),
             tuple(figure for figure in instances if figure.cell == cell),
             tuple(metric for metric in curves if metric.cell == cell),
-            tuple(metric for metric in surfaces if metric.cell == cell and metric.environments),
+            tuple(metric for metric in maps if metric.cell == cell and metric.environments),
         )
         for number, cell in enumerate(arrange.cells(analysis), start=1)
     )
@@ -186,7 +209,7 @@ def _section(
     metrics: tuple[MetricSection, ...],
     instances: tuple[InstanceFigure, ...],
     curves: tuple[CurveMetric, ...],
-    surfaces: tuple[SurfaceMetric, ...],
+    maps: tuple[SurfaceMetric, ...],
 ) -> CellSection:
     primary = [metric for metric in metrics if metric.primary]
     others = [metric for metric in metrics if not metric.primary]
@@ -205,8 +228,8 @@ def _section(
             panel for metric in primary for panel in _samples(artist, metric, named=len(primary) > 1)
         ),
         other_panels=tuple(panel for metric in others for panel in _samples(artist, metric)),
-        curves=tuple(_curves(artist, metric) for metric in curves),
-        surfaces=tuple(_surfaces(artist, metric) for metric in surfaces),
+        curves=tuple(curve_figure(artist, metric) for metric in curves),
+        surfaces=tuple(surface_figure(artist, metric) for metric in maps),
         instances=instances,
         takes_turns=any(
             block.rounds is not None for metric in primary for block in metric.reference.summary.blocks

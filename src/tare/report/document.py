@@ -8,12 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tare.drawing.artist import Artist
-from tare.drawing.marks import CONTROL
 from tare.errors import HostError
 from tare.records import Analysis, Status
-from tare.report import arrange, cells, losses, page, provenance, surfaces, trust
+from tare.report import arrange, cells, losses, page, provenance, trust
 from tare.report.bounds import bounded, left_out_said
-from tare.report.curves import POINTWISE, UNITS, curve_sentences, level, place_groups
 from tare.report.emulation import emulated, restored
 from tare.report.hosts import uneven_paths_said
 from tare.report.integrity import integrity_said
@@ -108,12 +106,6 @@ def render_report(
         tail_said=trust.tail_said,
         control_said=arrange.control_said,
         control_word=arrange.control_word,
-        curves_explained=f"{POINTWISE}. {UNITS}",
-        curve_level=level,
-        place_groups=place_groups,
-        curve_sentences=curve_sentences,
-        surface_rows=surfaces.rows,
-        surfaces_explained=surfaces.EXPLAINED,
-        native_look=CONTROL,
+        **cells.CURVE_WORDS,
     )
     return stackable(text)

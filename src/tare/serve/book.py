@@ -17,6 +17,7 @@ from tare.report.reasons import Reason, reasons
 from tare.report.stops import decisions_said, stops_said
 from tare.serve.arrays import SampleArrays
 from tare.serve.choice import point_name
+from tare.serve.parts import ResultParts
 
 Version = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of each file that an analysis depends on."""
@@ -96,6 +97,11 @@ class Book:
         ]
         said = [*integrity_said(self.analysis.integrity), *unlike]
         return [*said, *stops_said(self.analysis), *decisions_said(self.analysis)]
+
+    @cached_property
+    def parts(self) -> ResultParts:
+        """Nothing of them is drawn yet."""
+        return ResultParts(self.analysis)
 
     @cached_property
     def lost(self) -> Markup:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Self
 from urllib.parse import urlencode
 
-from tare.records import Summary
+from tare.records import NATIVE, Cell, Summary
 
 LONGEST = 400
 """Characters of one parameter."""
@@ -32,7 +32,9 @@ class ViewChoice:
     trial: str = ""
     page: int = 1
     rows: int = 1
-    """The page of the samples or blocks below the chart, from 1."""
+    """The page of the samples or blocks below the chart, or of a part's pictures, from 1."""
+    parts: str = ""
+    """Names of the parts below the chart that are open, with points between them."""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:
@@ -57,14 +59,27 @@ class ViewChoice:
     def wants(self, summary: Summary) -> bool:
         """Whether the filters leave a row of the chart in."""
         metric = summary.primary if not self.metric else self.metric in {EVERY, summary.metric}
-        return metric and all(
-            not wanted or wanted == own
-            for wanted, own in (
-                (self.environment, summary.environment),
-                (self.workload, summary.cell.workload),
-                (self.layout, summary.cell.layout),
-            )
+        return metric and self.keeps(summary.environment, summary.cell)
+
+    def keeps(self, environment: str, *cells: Cell) -> bool:
+        """Whether the filters leave in what an environment did in one of these cells; native stands beside each."""
+        return (not self.environment or environment in {self.environment, NATIVE}) and any(
+            self.workload in {"", cell.workload} and self.layout in {"", cell.layout} for cell in cells
         )
+
+    @property
+    def places(self) -> Self:
+        """The filters of environment, workload and layout alone."""
+        return type(self)(environment=self.environment, workload=self.workload, layout=self.layout)
+
+    def shows(self, part: str) -> bool:
+        """Whether a part below the chart is open."""
+        return part in self.parts.split(".")
+
+    def toggled(self, part: str) -> str:
+        """The open parts once this one is opened, or closed."""
+        others = [name for name in self.parts.split(".") if name not in {"", part}]
+        return ".".join(others if self.shows(part) else [*others, part])
 
 
 def point_name(summary: Summary) -> str:

@@ -29,6 +29,7 @@ from tare.serve.choice import EVERY, ViewChoice
 from tare.serve.follow import LiveProgress
 from tare.serve.heads import MOST_RESULTS, ShelvedResult, begun, head
 from tare.serve.panel import HEIGHT_PX, panel, trial_page
+from tare.serve.parts import PARTS
 from tare.serve.shelf import Shelf
 from tare.treat.pairing import cell_of
 from tare.units import format_byte
@@ -107,7 +108,7 @@ def list_page(shelf: Shelf, choice: ViewChoice) -> Page:
 
 
 def result_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice, *, anew: bool) -> Page:
-    """The answer, the filters, the chart, and the samples behind a chosen point."""
+    """The answer, the filters, the chart, the samples behind a chosen point, and where its parts are to be had."""
     book, is_reading = shelf.book(entry, PATIENCE_S, anew=anew)
     if book is None:
         return _waiting(entry)
@@ -130,8 +131,27 @@ def result_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice, *, anew:
         panel=panel(book, choice) if choice.point else None,
         picture_px=HEIGHT_PX,
         samples=len(book.arrays),
-        others=_others(analysis),
+        parts=book.parts.present,
+        left=book.parts.left(choice),
         lost=book.lost,
+    )
+
+
+def part_page(shelf: Shelf, entry: ShelvedResult, name: str, choice: ViewChoice) -> Page:
+    """A part of a result, drawn: a page of its own, from which the result's page takes what it shows."""
+    book, _ = shelf.book(entry, PATIENCE_S)
+    if book is None:
+        return _waiting(entry)
+    part = PARTS[name]
+    if part not in book.parts.present:
+        return problem(HTTPStatus.NOT_FOUND, "This result has no such part.")
+    return _page(
+        "part",
+        **_about(entry, book, ""),
+        choice=choice,
+        part=part,
+        drawn=book.parts.drawn(part, choice),
+        left_out=book.parts.left_out if name == "curves" else 0,
     )
 
 
@@ -222,17 +242,18 @@ def progress_data(live: LiveProgress, shown: int) -> dict[str, Any]:
 def filters(book: Book, choice: ViewChoice) -> list[tuple[str, str, list[tuple[str, str]], str]]:
     """Each filter's name, label, values with their words, and chosen value."""
     summaries = [verdict.overhead.summary for verdict in book.analysis.verdicts]
+    places = [*((summary.environment, summary.cell) for summary in summaries), *book.parts.places]
     every = [("", "all")]
     metrics = dict.fromkeys(summary.metric for summary in summaries)
     return [
         (
             "environment",
             "Environment",
-            every + _same(summary.environment for summary in summaries),
+            every + _same(name for name, _ in places if name != NATIVE),
             choice.environment,
         ),
-        ("workload", "Workload", every + _same(each.cell.workload for each in summaries), choice.workload),
-        ("layout", "Layout", every + _same(summary.cell.layout for summary in summaries), choice.layout),
+        ("workload", "Workload", every + _same(cell.workload for _, cell in places), choice.workload),
+        ("layout", "Layout", every + _same(cell.layout for _, cell in places if cell.layout), choice.layout),
         (
             "metric",
             "Metric",
@@ -256,18 +277,6 @@ def _beginning_with(entries: Sequence[ShelvedResult], first: ShelvedResult) -> s
     """The address of the same comparison with another reference."""
     order = [first, *(entry for entry in entries if entry is not first)]
     return f"/compare?{urlencode([('r', entry.identity) for entry in order])}"
-
-
-def _others(analysis: Analysis) -> list[str]:
-    """What the explorer does not draw."""
-    parts = {
-        "curves": analysis.curves,
-        "losses from sharing": analysis.sharing,
-        "order experiments": analysis.orders,
-        "factors": analysis.dependences,
-        "profiles of activities": analysis.activities,
-    }
-    return [name for name, present in parts.items() if present]
 
 
 def _named(section: Markup) -> Markup:

@@ -22,6 +22,7 @@ from tare.serve.choice import ViewChoice
 from tare.serve.gate import HEADERS, TOKEN, AccessGate, is_foreign
 from tare.serve.heads import ShelvedResult
 from tare.serve.pages import Page
+from tare.serve.parts import PARTS
 from tare.serve.shelf import Shelf
 
 REQUEST_S = 10.0
@@ -122,6 +123,7 @@ class Explorer(BaseHTTPRequestHandler):
         "trial": "trial",
         "events": "events",
         "data.json": "data",
+        **{name: name for name in PARTS},
     }
 
     def setup(self) -> None:
@@ -246,6 +248,7 @@ class Explorer(BaseHTTPRequestHandler):
             "host": lambda: pages.host_page(shelf, entry),
             "trial": lambda: pages.one_trial_page(shelf, entry, choice),
             "data": lambda: pages.data_page(shelf, entry),
+            **dict.fromkeys(PARTS, lambda: pages.part_page(shelf, entry, page, choice)),
         }
         if page == "events":
             raise _StreamError(entry)

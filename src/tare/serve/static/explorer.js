@@ -3,7 +3,7 @@
 
 const main = document.getElementById("main");
 const announced = document.getElementById("announced");
-let asked = null, events = null, again = null, spoken = "";
+let asked = null, filling = null, events = null, again = null, spoken = "";
 
 const say = (words) => { announced.textContent = words; };
 const points = () => [...document.querySelectorAll("a.point")];
@@ -24,9 +24,10 @@ async function show(address, { push = true, focus = null } = {}) {
     if (push) history.pushState(null, "", reached); else history.replaceState(null, "", reached);
     document.title = page.title;
     document.querySelector("header").replaceWith(document.adoptNode(page.querySelector("header")));
+    const drawn = new Map([...document.querySelectorAll("[data-full]")].map((part) => [nameOf(part), part]));
     main.replaceChildren(...document.adoptNode(page.getElementById("main")).childNodes);
     main.classList.remove("waits");
-    begin();
+    begin(drawn);
     (document.getElementById(before) ?? main).focus({ preventScroll: before !== "samples-title" && before !== "main" });
     say(document.getElementById("count")?.textContent ?? document.title);
   } catch (error) {
@@ -78,9 +79,42 @@ function progress(live, now) {
   if (now.state === "ended") events?.close();
 }
 
-function begin() {
+const nameOf = (part) => `${part.dataset.load} ${part.dataset.version}`;
+
+/** Put each open part in its place, one after the other: the server draws it at its own address; `drawn`: what is here. */
+async function fill(drawn) {
+  filling?.abort();
+  filling = new AbortController();
+  const { signal } = filling;
+  for (const part of document.querySelectorAll("[data-load]")) if (drawn.has(nameOf(part))) part.replaceWith(drawn.get(nameOf(part)));
+  try {
+    for (const part of document.querySelectorAll("[data-load]:not([data-full])")) await fillOne(part, signal);
+  } catch (error) {
+    if (error.name !== "AbortError") showLost();
+  }
+}
+
+async function fillOne(part, signal) {
+  let page = null;
+  do {
+    if (page) await new Promise((then) => { setTimeout(then, 1500); });
+    const answer = await fetch(part.dataset.load, { signal, credentials: "same-origin" });
+    page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  } while (page.querySelector("[data-wait]"));
+  const drawn = page.getElementById("drawn");
+  if (!drawn) {
+    part.querySelector("[data-said]").textContent = page.querySelector("[role=alert]")?.textContent ?? "It cannot be drawn.";
+    return;
+  }
+  part.replaceChildren(...document.adoptNode(drawn).childNodes);
+  part.dataset.full = "";
+  say(`${part.dataset.name}: drawn.`);
+}
+
+function begin(drawn = new Map()) {
   rove();
   follow();
+  fill(drawn);
   clearTimeout(again);
   if (document.querySelector("[data-wait]")) again = setTimeout(() => show(location.href, { push: false }), 1500);
 }
@@ -114,7 +148,7 @@ function apply(form) {
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
-    const close = document.getElementById("samples-close") ?? document.getElementById("trial-back");
+    const close = document.getElementById("samples-close") ?? document.getElementById("trial-back") ?? document.getElementById("part-back");
     if (close) { event.preventDefault(); close.click(); }
     return;
   }
