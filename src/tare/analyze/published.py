@@ -14,6 +14,7 @@
 Each claim is judged by itself at 95 %: a claim next to its bound may be called reproduced or contradicted by chance.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -121,7 +122,7 @@ def ticks(claim: PublishedClaim, evidence: ViewEvidence) -> TickColumn:
     cannot be told apart from the best share it.
     """
     known = [(role, *evidence.of(PaperArm(role, claim.places[0]))) for role in claim.among]
-    arms = {role: own[0] for role, own, _ in known if own}
+    arms = _in_one_cell({role: own for role, own, _ in known})
     pairs = list(combinations(arms, 2))
     beaten: dict[str, set[str]] = {role: set() for role in arms}
     for first, second in pairs:
@@ -143,11 +144,18 @@ def ticks(claim: PublishedClaim, evidence: ViewEvidence) -> TickColumn:
             published=role in claim.environments,
             ours=None if role not in arms or len(arms) == 1 else not beaten[role],
             beaten_by=tuple(sorted(beaten.get(role, ()))),
-            reason=why,
+            reason=why or "; ".join(arms[role].deviations if role in arms else ()),
         )
         for role, _, why in known
     )
     return TickColumn(text=claim.text, ticks=tuple(own))
+
+
+def _in_one_cell(arms: Mapping[str, Sequence[MeasuredArm]]) -> dict[str, MeasuredArm]:
+    """Role → its arm in the cell that most of them have: times of different workloads are not compared."""
+    counts = Counter(arm.cell for own in arms.values() for arm in own)
+    cell = max(counts, key=lambda each: counts[each], default=None)
+    return {role: arm for role, own in arms.items() for arm in own if arm.cell == cell}
 
 
 def treated(view: View, evidence: ViewEvidence, treatment: Treatment) -> tuple[Replication, ...]:

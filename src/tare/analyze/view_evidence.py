@@ -17,6 +17,7 @@ from tare.records import (
     CurveEstimate,
     Direction,
     Environment,
+    OptionValue,
     Overhead,
     Replication,
     Treatment,
@@ -28,6 +29,8 @@ from tare.records.published import ClaimPlace, PresetMatrix
 from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 
+_CLASS = "class "
+"""How the size of a problem of NPB begins, in words."""
 Logs = Mapping[int, float]
 """Block → ln(time per work)."""
 
@@ -229,8 +232,18 @@ class ViewEvidence:
         return (
             trial.workload.kind in place.kinds
             and self.is_layout(place.layout, trial)
-            and all(has_option(trial.workload.options, key, value) for key, value in place.options.items())
+            and all(has_option(self._as_asked(trial), key, value) for key, value in place.options.items())
         )
+
+    def _as_asked(self, trial: Trial) -> Mapping[str, OptionValue]:
+        """The options of a trial's workload with the class that was asked for, where a smaller one was measured."""
+        classes = (
+            point.asked
+            for point in self._scaled
+            if (point.here or "").startswith(_CLASS) and point.workloads and _concerns(point, trial)
+        )
+        asked = next(classes, None)
+        return trial.workload.options if asked is None else {**trial.workload.options, "problem_class": asked}
 
     def is_layout(self, layout: str, trial: Trial) -> bool:
         """Whether it is this layout, on as many hosts or on fewer for want of hosts."""

@@ -101,7 +101,7 @@ class Tick:
     """Whether no other is shown to be better; ``None``: there is nothing to compare."""
     beaten_by: tuple[str, ...]
     reason: str
-    """Why it was not measured; empty where it was."""
+    """Why it was not measured, or how what was measured differs from the paper's; empty: neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -180,10 +180,9 @@ def tick_mark(value: bool | None) -> str:
 
 
 def tick_said(tick: Tick) -> str:
-    """Why it has no tick."""
-    if tick.beaten_by:
-        return f"{', '.join(tick.beaten_by)} shown to be better"
-    return tick.reason
+    """Why it has no tick, and how it differs from the paper's."""
+    beaten = f"{', '.join(tick.beaten_by)} shown to be better" if tick.beaten_by else ""
+    return "; ".join(filter(None, (beaten, tick.reason)))
 
 
 def _values_table(view: View) -> Table:
