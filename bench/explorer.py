@@ -6,9 +6,10 @@
 Makes results of the fake environment (``bench.fake_results``) in two shapes, many short trials and few long ones, whose
 trials hold so many iterations that there are as many samples as asked. A server in a process of its own then answers
 over loopback. Printed are wall times as medians of the rounds with their longest, and the server's processor time as
-the mean (a hundredth of a second is the least that it counts): of the list, of the first page while
-the result is still being read, of the reading itself, of the page once it was read, of each kind of filter, and of the
-samples behind a point.
+the mean (a hundredth of a second is the least that it counts): of the list, of the first page while the result is still
+being read, of the reading itself, of the page once it was read, of each kind of filter, and of the samples behind a
+point. Then servers are started anew on the same result, which has its first view beside it as after ``tare run``: of
+their first page, with all figures, while they read the rest.
 """
 
 import argparse
@@ -37,6 +38,9 @@ SHAPES = ((1000, 4), (20, 4))
 """Blocks and environments."""
 MOST_FIRST_S, MOST_FILTER_S = 1.0, 0.2
 _START_S, _READ_S = 30.0, 600.0
+_STARTS = 5
+WAITING, FACT = "<div data-wait>", "<td><div>native</div><div>arm0 (fake)</div>"
+"""What a page has while the result is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Browser:
     """Asks one server with its cookie, a connection for each request, as the server wants it."""
 
     def __init__(self, url: str, pid: int) -> None:
-        parts = urlsplit(url)
+        self.began_s, parts = time.perf_counter(), urlsplit(url)
         self._address, self._pid = parts.netloc, pid
         answer = self._request(f"/?{parts.query}", {})
         self._cookie = {"Cookie": (answer[1] or "").partition(";")[0]}
@@ -109,15 +113,30 @@ def more_samples(count: int, outcome: Outcome, random: Random) -> Outcome:
 
 
 def wait_until_read(browser: Browser, path: str) -> tuple[Took, Took]:
-    """What the first answer took, and what it took until there was a page with figures."""
-    began_s, used_s = time.perf_counter(), browser.used_s()
+    """What the first answer took, and from the server's start what it took until there was a page with figures."""
     text, first = browser.page(path)
-    while "<div data-wait>" in text:
-        if time.perf_counter() - began_s > _READ_S:
+    if WAITING in text and FACT not in text:
+        raise SystemExit("the first answer says nothing of the campaign")
+    while WAITING in text:
+        if time.perf_counter() - browser.began_s > _READ_S:
             raise SystemExit("the result is not read")
         time.sleep(0.5)
         text, _ = browser.page(path)
-    return first, Took(time.perf_counter() - began_s, browser.used_s() - used_s)
+    return first, Took(time.perf_counter() - browser.began_s, browser.used_s())
+
+
+def started_anew(result: Path, rounds: int) -> tuple[list[Took], list[Took]]:
+    """The first page of servers that were just started, which must have the figures; and then a filter."""
+    firsts, filters = [], []
+    for _ in range(rounds):
+        with served(result) as browser:
+            path = re.findall(r'href="(/r/[0-9a-f]+)"', browser.page("/")[0])[0]
+            text, first = browser.page(path)
+            if WAITING in text or "point=" not in text:
+                raise SystemExit("the first view was not kept")
+            firsts.append(first)
+            filters.append(browser.page(f"{path}?metric=*")[1])
+    return firsts, filters
 
 
 def asked_again(browser: Browser, path: str, rounds: int) -> list[Took]:
@@ -155,7 +174,11 @@ def measured(result: Path, rounds: int) -> bool:
             ("the same in one block", f"?point={point}&block=7", MOST_FILTER_S),
         ):
             met.append(row(what, asked_again(browser, f"{path}{query}", rounds), most_s))
-        print(f"\npeak of the server's memory: {browser.peak_byte() >> 20} MiB")
+        peak_byte = browser.peak_byte()
+    firsts, filters = started_anew(result, _STARTS)
+    met.append(row("first view after the next start", firsts, MOST_FIRST_S))
+    met.append(row("filter by metric, while the rest is read", filters, MOST_FILTER_S))
+    print(f"\npeak of the server's memory: {peak_byte >> 20} MiB")
     return all(met)
 
 

@@ -12,8 +12,10 @@ from http.client import HTTPResponse
 from pathlib import Path
 from random import Random
 
+import pytest
 from bench.fake_results import write_campaign, write_result
 
+from tare.pipeline import analyse_result
 from tare.plan.campaign import load_campaign
 from tare.records import Coordinate, Direction, Outcome, Sample, Status
 from tare.serve.gate import AccessGate
@@ -94,6 +96,22 @@ def serving(*places: Path) -> Iterator[Client]:
         server.shutdown()
         server.end()
         thread.join()
+
+
+@contextmanager
+def reading_held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """No result is read to its end before the event."""
+    goes_on = threading.Event()
+
+    def held(path: Path) -> object:
+        goes_on.wait(LIMIT_S)
+        return analyse_result(path)
+
+    monkeypatch.setattr("tare.serve.shelf.analyse_result", held)
+    try:
+        yield goes_on
+    finally:
+        goes_on.set()
 
 
 def hostile(outcome: Outcome, random: Random) -> Outcome:

@@ -13,7 +13,15 @@ from typing import Any
 
 import pytest
 
-from tests.serve.serve_example import Client, GrowingJournal, make_parts, make_result, serving
+from tare.serve.heads import find_results
+from tests.serve.serve_example import (
+    Client,
+    GrowingJournal,
+    make_parts,
+    make_result,
+    reading_held,
+    serving,
+)
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 LIMIT_S = 60.0
@@ -304,18 +312,45 @@ def test_no_page_scrolls_sideways_and_all_follow_the_readers_colours(
             assert paper == ("rgb(19, 23, 28)" if dark else "rgb(255, 255, 255)")
 
 
+def _violations(window: Window) -> object:
+    """What axe objects to on the present page."""
+    script = axe_file()
+    assert script
+    window.driver.execute_script(script.read_text(encoding="utf-8"))
+    return window.driver.execute_async_script(AXE)
+
+
 @pytest.mark.skipif(axe_file() is None, reason="no axe; pip install axe-core-python")
 @pytest.mark.parametrize(("width_px", "dark"), [(400, True), (1280, False)])
 def test_axe_objects_to_nothing(window: Window, every_address: list[str], width_px: int, dark: bool) -> None:
-    script = axe_file()
-    assert script
     window.sized(width_px, dark=dark)
     violations_of = {}
     for address in every_address:
         window.opens(address)
-        window.driver.execute_script(script.read_text(encoding="utf-8"))
-        violations_of[address] = window.driver.execute_async_script(AXE)
+        violations_of[address] = _violations(window)
     assert {address: violations for address, violations in violations_of.items() if violations} == {}
+
+
+@pytest.mark.skipif(axe_file() is None, reason="no axe; pip install axe-core-python")
+def test_the_page_of_a_result_that_is_being_read_is_sound_on_a_phone_and_leads_on_by_itself(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = make_result(window.journal.result.parent / "late")
+    (entry,) = find_results([result])
+    window.sized(400, dark=True)
+    with reading_held(monkeypatch) as goes_on:
+        window.until(lambda: _is_waiting_at(window, f"{window.client.server.origin}/r/{entry.identity}"))
+        assert "arm2 (fake)" in window.text("main")
+        assert window.driver.execute_script("return document.documentElement.scrollWidth") <= 400
+        assert _violations(window) == []
+        goes_on.set()
+        window.until(lambda: window.all("a.point"))
+
+
+def _is_waiting_at(window: Window, address: str) -> bool:
+    """Load it: a new result is seen after a while."""
+    window.driver.get(address)
+    return bool(window.all("[data-wait]"))
 
 
 def test_no_text_of_a_result_becomes_a_script_and_nothing_is_loaded_from_elsewhere(

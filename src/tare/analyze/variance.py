@@ -69,7 +69,8 @@ def _within(starts: Sequence[Start]) -> MeanSquare | None:
     freedom = sum(len(start.log_times) - 1 for start in starts)
     if not freedom:
         return None
-    total = math.fsum((value - _mean(start)) ** 2 for start in starts for value in start.log_times)
+    means = [(_mean(start), start) for start in starts]
+    total = math.fsum((value - mean) ** 2 for mean, start in means for value in start.log_times)
     return MeanSquare(1.0, total / freedom, freedom)
 
 

@@ -186,9 +186,11 @@ def concluded(
 ) -> ExitCode:
     """Write the report, print the answer and what ``--fail-if`` says; returns the exit code."""
     from tare.commands import noise
+    from tare.serve.first_view import keep_own
 
     _show(analysis, folder, shown, compared=is_compared(analysis, campaign))
     noise.keep(analysis, campaign, folder)
+    keep_own(analysis, folder.path)
     for decision in analysis.decisions:
         print(f"--fail-if {decision.condition.text!r}: {decision.sentence}", file=sys.stderr)
     return _exit_code(analysis, campaign, folder)

@@ -56,6 +56,7 @@ def run_serve(
     if not local:
         print(_warning(server.server_port), file=sys.stderr)
     print(f"{url}\nresults of {', '.join(map(str, shown))}; end with Ctrl-C", flush=True)
+    threading.Thread(target=shelf.begin, name="tare-begin", daemon=True).start()
     with _browser(url, wanted=opens_browser and has_browser(os.environ)):
         try:
             server.serve_forever(poll_interval=0.2)

@@ -17,10 +17,9 @@ from tare.report.reasons import Reason, reasons
 from tare.report.stops import decisions_said, stops_said
 from tare.serve.arrays import SampleArrays
 from tare.serve.choice import point_name
+from tare.serve.follow import LiveProgress
 from tare.serve.parts import ResultParts
-
-Version = tuple[tuple[str, int, int], ...]
-"""Name, size and time of change of each file that an analysis depends on."""
+from tare.serve.version import Version
 
 
 @dataclass(kw_only=True, eq=False)
@@ -32,6 +31,10 @@ class Book:
     read_at_s: float = 0.0
     """By the monotonic clock."""
     took_s: float = 0.0
+    kept: LiveProgress | None = None
+    """How far the result is, if an earlier reading kept this (``tare.serve.first_view``): then all that the first page
+    shows is as after a reading, but of the trials there is one of each arm, without its measurements. ``None``: whole.
+    """
 
     def prepare(self) -> None:
         """Make everything now, while somebody waits for the result anyway."""
@@ -75,6 +78,21 @@ class Book:
             ): each.identity
             for each in trials
         }
+
+    @cached_property
+    def joined(self) -> bool:
+        """Whether only joined samples are in memory, as the journal is large."""
+        return any(type(outcome) is not Outcome for outcome in self.analysis.outcomes[:1])
+
+    @cached_property
+    def samples(self) -> int:
+        """How many there are of single figures."""
+        return sum(not sample.coordinates for outcome in self.analysis.outcomes for sample in outcome.samples)
+
+    @property
+    def trials_read(self) -> int:
+        """How many trials there were."""
+        return sum(self.counts.values())
 
     @cached_property
     def counts(self) -> Mapping[Status, int]:

@@ -79,6 +79,8 @@ class Follower:
     """Trials since the newest session began."""
     _looked: float = -LEAST_REST_S
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    known: LiveProgress | None = None
+    """What the last look showed; ``None`` until the first one, which takes longer, is over."""
 
     def progress(self) -> LiveProgress:
         """Look at what is new; ``JournalError`` if a file cannot be read, or is of a later version."""
@@ -87,7 +89,8 @@ class Follower:
                 for path in journal_files(self.folder.journal):
                     self._read(path, self._files.setdefault(path, _FollowedFile()))
                 self._looked = time.monotonic()
-            return self._now()
+            self.known = self._now()
+            return self.known
 
     def _now(self) -> LiveProgress:
         measured, planned = len(self._trials), max(self._planned, len(self._trials))

@@ -11,7 +11,8 @@ from tare.errors import TareError
 from tare.journal.one_file import OneFile
 from tare.journal.result import CAMPAIGN_FILE, EXPLANATIONS, ResultFolder, journal_files
 from tare.measure.kept import kept_campaign
-from tare.records import Session
+from tare.records import NATIVE, Session
+from tare.report.provenance import Fact
 
 MOST_RESULTS = 1000
 """More are left out of the list, which says so."""
@@ -38,6 +39,10 @@ class ResultHead:
     """Of the newest session; ``None``: nothing was measured."""
     host: tuple[str, ...]
     """A few of its facts."""
+    facts: tuple[Fact, ...]
+    """All of them."""
+    asked: tuple[Fact, ...]
+    """What the campaign is to measure."""
     journal_byte: int
     problem: str | None
     """Why it cannot be read."""
@@ -74,8 +79,9 @@ def head(entry: ShelvedResult) -> ResultHead:
     """Read the beginning of each journal file; never raises."""
     folder = ResultFolder(entry.path)
     campaign, session, problem, size_byte = entry.path.name, None, None, 0
+    asked: tuple[Fact, ...] = ()
     try:
-        campaign = kept_campaign(folder).name
+        campaign, asked = _asked(folder)
         size_byte = folder.journal_byte
         session = _newest(folder)
     except (TareError, OSError) as error:
@@ -86,8 +92,23 @@ def head(entry: ShelvedResult) -> ResultHead:
         campaign=campaign,
         started_utc=session.started_utc if session else None,
         host=tuple(host[label] for label in _FACTS if label in host),
+        facts=tuple(Fact(label, (value,)) for label, value in host.items()),
+        asked=asked,
         journal_byte=size_byte,
         problem=problem,
+    )
+
+
+def _asked(folder: ResultFolder) -> tuple[str, tuple[Fact, ...]]:
+    """The campaign's name, and what it is to measure."""
+    campaign = kept_campaign(folder)
+    environments = [f"{each.name} ({each.technology})" for each in campaign.environments]
+    return campaign.name, (
+        Fact("environments", (NATIVE, *environments)),
+        Fact("workloads", tuple(f"{each.name} ({each.kind})" for each in campaign.workloads)),
+        Fact("layouts", tuple(map(str, campaign.layouts))),
+        Fact("blocks", (str(campaign.blocks),)),
+        Fact("margin", (f"±{campaign.margin * 100:.4g} %",)),
     )
 
 

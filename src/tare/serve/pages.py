@@ -82,7 +82,7 @@ def data_page(shelf: Shelf, entry: ShelvedResult) -> Page:
     """What ``tare show --json`` prints of it."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
-        return replace(_waiting(entry), status=HTTPStatus.ACCEPTED)
+        return replace(_waiting(shelf, entry), status=HTTPStatus.ACCEPTED)
     text = json.dumps(to_json(book.analysis), allow_nan=False)
     return Page(content=text.encode(), kind="application/json")
 
@@ -109,11 +109,10 @@ def list_page(shelf: Shelf, choice: ViewChoice) -> Page:
 
 def result_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice, *, anew: bool) -> Page:
     """The answer, the filters, the chart, the samples behind a chosen point, and where its parts are to be had."""
-    book, is_reading = shelf.book(entry, PATIENCE_S, anew=anew)
+    book, is_reading = shelf.first(entry, PATIENCE_S, anew=anew)
     if book is None:
-        return _waiting(entry)
-    live = shelf.follower(entry).progress()
-    analysis = book.analysis
+        return _waiting(shelf, entry)
+    live = book.kept or shelf.follower(entry).progress()
     drawn = chart(book, choice)
     return _page(
         "result",
@@ -121,7 +120,7 @@ def result_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice, *, anew:
         choice=choice,
         live=live,
         is_reading=is_reading,
-        newer=max(0, live.measured - len(analysis.outcomes)),
+        newer=max(0, live.measured - book.trials_read),
         answers=book.answers,
         reasons=book.reasons,
         warnings=book.warnings,
@@ -130,7 +129,8 @@ def result_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice, *, anew:
         rows_most=ROWS,
         panel=panel(book, choice) if choice.point else None,
         picture_px=HEIGHT_PX,
-        samples=len(book.arrays),
+        samples=book.samples,
+        trials=book.trials_read,
         parts=book.parts.present,
         left=book.parts.left(choice),
         lost=book.lost,
@@ -139,9 +139,9 @@ def result_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice, *, anew:
 
 def part_page(shelf: Shelf, entry: ShelvedResult, name: str, choice: ViewChoice) -> Page:
     """A part of a result, drawn: a page of its own, from which the result's page takes what it shows."""
-    book, _ = shelf.book(entry, PATIENCE_S)
+    book, _ = shelf.first(entry, PATIENCE_S)
     if book is None:
-        return _waiting(entry)
+        return _waiting(shelf, entry)
     part = PARTS[name]
     if part not in book.parts.present:
         return problem(HTTPStatus.NOT_FOUND, "This result has no such part.")
@@ -159,7 +159,7 @@ def host_page(shelf: Shelf, entry: ShelvedResult) -> Page:
     """What the host is, what each arm ran under, and what was asked for."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
-        return _waiting(entry)
+        return _waiting(shelf, entry)
     analysis = book.analysis
     artist = Artist(arrange.environments(analysis), analysis.margin, arrange.CONTROL)
     topics = (hosts, host_software, equal_arms, signals)
@@ -178,7 +178,7 @@ def one_trial_page(shelf: Shelf, entry: ShelvedResult, choice: ViewChoice) -> Pa
     """A trial with all of its samples, page by page."""
     book, _ = shelf.book(entry, PATIENCE_S)
     if book is None:
-        return _waiting(entry)
+        return _waiting(shelf, entry)
     shown = trial_page(book, choice)
     if shown is None:
         return problem(HTTPStatus.NOT_FOUND, "This result has no such trial.")
@@ -197,7 +197,7 @@ def compare_page(shelf: Shelf, identities: Sequence[str], *, oldest_first: bool)
     for entry in entries:
         book, _ = shelf.book(entry, PATIENCE_S)
         if book is None:
-            return _waiting(entry)
+            return _waiting(shelf, entry)
         read.append((entry, book.analysis))
     if oldest_first:
         read.sort(key=lambda each: each[1].sessions[0].started_utc)
@@ -298,8 +298,18 @@ def _about(entry: ShelvedResult, book: Book, tab: str) -> dict[str, Any]:
     }
 
 
-def _waiting(entry: ShelvedResult) -> Page:
-    return _page("wait", refresh_s=1, title=f"Reading {entry.path.name}", entry=entry)
+def _waiting(shelf: Shelf, entry: ShelvedResult) -> Page:
+    """What is known of a result before it is read: campaign, host, and how far the trials are."""
+    return _page(
+        "wait",
+        refresh_s=1,
+        title=f"Reading {entry.path.name}",
+        entry=entry,
+        head=head(entry),
+        live=shelf.follower(entry).known,
+        moment=words.moment,
+        size=format_byte,
+    )
 
 
 def _refuse_shared(analyses: Sequence[Analysis]) -> None:

@@ -48,7 +48,8 @@ class SamplesPanel:
     verdict: Verdict
     place: str
     look: MarkStyle
-    arms: tuple[ArmSamples, ...]
+    arms: tuple[ArmSamples, ...] | None
+    """``None``: the samples are still being read."""
     rows: tuple[BlockRow, ...]
     ticks: tuple[tuple[float, str], ...]
     unit: str
@@ -56,7 +57,6 @@ class SamplesPanel:
     page: int
     pages: int
     joined: bool
-    """Whether only joined samples are in memory, as the journal is large."""
 
 
 def panel(book: Book, choice: ViewChoice) -> SamplesPanel | None:
@@ -101,14 +101,14 @@ def panel(book: Book, choice: ViewChoice) -> SamplesPanel | None:
         verdict=verdict,
         place=arrange.place(summary.cell),
         look=book.looks[summary.environment],
-        arms=book.arrays.of_point(summary, choice.block),
+        arms=None if book.kept else book.arrays.of_point(summary, choice.block),
         rows=rows,
         ticks=tuple((_y(axis, tick), label) for tick, label in zip(axis.ticks, axis.labels, strict=True)),
         unit=unit,
         blocks=len(pairs),
         page=page,
         pages=pages,
-        joined=any(type(outcome) is not Outcome for outcome in book.analysis.outcomes[:1]),
+        joined=book.joined,
     )
 
 

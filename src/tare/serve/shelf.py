@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results on offer, each read once: what was read stays until its journal changes."""
 
-import os
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tare.errors import InputError, JournalError
-from tare.journal.result import ResultFolder, journal_files
+from tare.errors import InputError, JournalError, TareError
+from tare.journal.result import ResultFolder
 from tare.pipeline import analyse_result
-from tare.serve.book import Book, Version
-from tare.serve.follow import Follower
-from tare.serve.heads import MOST_RESULTS, ShelvedResult, find_results
+from tare.serve import first_view
+from tare.serve.book import Book
+from tare.serve.follow import Follower, is_locked
+from tare.serve.heads import MOST_RESULTS, ShelvedResult, begun, find_results
+from tare.serve.version import Version, size_byte, version_of
 
 _KEPT = 6
 """Results that stay in memory."""
@@ -34,8 +36,12 @@ class _OnShelf:
 
     follower: Follower
     book: Book | None = None
+    brief: Book | None = None
+    """What an earlier reading kept; looked for as long as there is no ``book``."""
+    looked_for: Version | None = None
+    """The version of which it was looked for last."""
     reading: "Future[Book] | None" = None
-    began_s: float = 0.0
+    reading_of: Version = ()
 
 
 @dataclass(slots=True)
@@ -49,6 +55,8 @@ class Shelf:
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _turn: threading.Lock = field(default_factory=threading.Lock)
     """Of the one who reads."""
+    _looking: threading.Lock = field(default_factory=threading.Lock)
+    """Of the one who looks for what was kept."""
 
     def entries(self) -> tuple[ShelvedResult, ...]:
         """All results there are now."""
@@ -70,8 +78,24 @@ class Shelf:
     def trials_read(self, entry: ShelvedResult) -> int:
         """How many trials there were when the result was read; 0: it was not."""
         with self._lock:
-            book = self._place(entry).book
-            return len(book.analysis.outcomes) if book else 0
+            place = self._place(entry)
+            book = place.book or place.brief
+            return book.trials_read if book else 0
+
+    def begin(self) -> None:
+        """Read the newest result before anybody asks, unless a campaign is at work on it; never raises."""
+        newest = max(self.entries(), key=begun, default=None)
+        if newest and begun(newest) and not is_locked(ResultFolder(newest.path).lock):
+            with suppress(TareError, OSError):
+                self.first(newest, 0.0)
+
+    def first(
+        self, entry: ShelvedResult, patience_s: float, *, anew: bool = False
+    ) -> tuple[Book | None, bool]:
+        """As ``book``, which is on its way then; until it is there what an earlier reading kept of the same files."""
+        brief = self._brief(entry)
+        book, is_reading = self.book(entry, 0.0 if brief else patience_s, anew=anew)
+        return book or brief, is_reading and book is not None
 
     def book(
         self, entry: ShelvedResult, patience_s: float, *, anew: bool = False
@@ -87,9 +111,10 @@ class Shelf:
         if place.book is not None and place.book.version != now:
             anew = anew or place.follower.progress().state != "running"
         with self._lock:
+            if place.reading is not None and place.reading.done() and place.reading_of != now:
+                place.reading = None  # it failed, and the files are others by now
             if place.reading is None and _is_due(place.book, now, anew=anew):
-                place.began_s = time.monotonic()
-                place.reading = self._begin(entry.path, now, place)
+                place.reading, place.reading_of = self._begin(entry.path, now, place), now
             reading = place.reading
         if reading is not None:
             self._wait(entry, reading, patience_s)
@@ -101,14 +126,19 @@ class Shelf:
         reading: Future[Book] = Future()
 
         def read() -> None:
+            with suppress(TareError):  # the reading says what is wrong
+                place.follower.progress()  # which a page can show meanwhile
             with self._turn:
                 try:
                     book = _read(path, version, place.follower)
                 except BaseException as error:  # noqa: BLE001 - passed on to whoever asks for the result
                     reading.set_exception(error)
-                else:
-                    self._keep(place, book)
-                    reading.set_result(book)
+                    return
+                is_known = self._keep(place, book)
+                reading.set_result(book)
+                if not is_known:
+                    with suppress(TareError):
+                        first_view.keep(book, path, place.follower.progress())
 
         threading.Thread(target=read, name="tare-reader", daemon=True).start()
         return reading
@@ -120,10 +150,26 @@ class Shelf:
         self._known.move_to_end(entry.identity)
         return place
 
-    def _keep(self, place: _OnShelf, book: Book) -> None:
+    def _brief(self, entry: ShelvedResult) -> Book | None:
+        """``None`` where nothing was kept of the present files, and where the whole book is there."""
         with self._lock:
+            place = self._place(entry)
+            if place.book is not None:
+                return None
+        now = version_of(entry.path)
+        with self._looking:
+            if place.looked_for != now:
+                place.brief, place.looked_for = first_view.kept_book(entry.path, now), now
+            return place.brief
+
+    def _keep(self, place: _OnShelf, book: Book) -> bool:
+        """Put it on the shelf; whether its first view was kept before."""
+        with self._lock:
+            is_known = place.brief is not None and place.brief.version == book.version
             place.book, place.reading = book, None
+            place.brief = place.looked_for = None
             self._forget()
+            return is_known
 
     def _wait(self, entry: ShelvedResult, reading: "Future[Book]", patience_s: float) -> None:
         try:
@@ -139,26 +185,12 @@ class Shelf:
         """Drop what was not asked for longest."""
         kept_byte = 0
         for number, place in enumerate(reversed(self._known.values())):
+            if number >= _KEPT:
+                place.brief = place.looked_for = None
             if place.book is not None:
-                kept_byte += sum(size for _, size, _ in place.book.version)
+                kept_byte += size_byte(place.book.version)
                 if number and (number >= _KEPT or kept_byte > _KEPT_BYTE):
                     place.book = None
-
-
-def version_of(path: Path) -> Version:
-    """Which files there are, by name, size and time: what an analysis was made of."""
-    folder = ResultFolder(path)
-    files = [*journal_files(folder.journal), path / "campaign.json", folder.calibration]
-    files += [inner for child in folder.explanations() for inner in journal_files(child.journal)]
-    return tuple(_stamped(file) for file in files)
-
-
-def _stamped(path: Path) -> tuple[str, int, int]:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - no slower than Path's
-    except OSError:
-        return str(path), -1, 0
-    return str(path), status.st_size, status.st_mtime_ns
 
 
 def _is_due(book: Book | None, now: Version, *, anew: bool) -> bool:

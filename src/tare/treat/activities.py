@@ -8,6 +8,7 @@ from tare.records import NATIVE, Activity, ActivitySummary, Cell, Outcome, Statu
 from tare.treat.aggregate import whole_trial
 from tare.treat.pairing import blocks_left_out, by_metric, cell_of
 
+_METRICS = frozenset(activity.metric for activity in Activity)
 _Times = tuple[float, ...]
 """In seconds, one for each ``Activity``."""
 _Slots = dict[int, dict[int, _Times]]
@@ -54,7 +55,8 @@ def _mean(slots: Iterable[_Times]) -> _Times:
 
 def _times(outcome: Outcome) -> _Times | None:
     """``None`` without a profile, or when part of it is unusable: an incomplete trial does not count."""
-    metrics = {metric.name: samples for metric, samples in by_metric(outcome.samples).items()}
+    profile = [sample for sample in outcome.samples if sample.name in _METRICS]
+    metrics = {metric.name: samples for metric, samples in by_metric(profile).items()}
     instances = outcome.trial.layout.instances
     whole_trials = [
         whole_trial(metrics[activity.metric], instances) if activity.metric in metrics else 0.0

@@ -40,7 +40,9 @@ def sharing_summaries(
     """
     tables: dict[Cell, _Table] = {}
     left_out = blocks_left_out(outcomes)
-    for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
+    concerned = {cell for pair in cells for cell in (pair.shared, pair.alone)}
+    own = [outcome for outcome in outcomes if cell_of(outcome) in concerned]
+    for outcome in sorted(own, key=lambda each: (each.trial.block, each.trial.slot)):
         whole = (cell_of(outcome), outcome.trial.block) not in left_out
         _enter(outcome, tables.setdefault(cell_of(outcome), _Table()), whole=whole)
     return tuple(
