@@ -50,7 +50,7 @@ class FirstView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _KeptView:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="constants")
     code: str
     version: Version
@@ -67,7 +67,7 @@ def keep(book: Book, path: Path, progress: LiveProgress) -> None:
     if size < LEAST_BYTE or not is_whole or distrusted(folder):
         return
     with suppress(OSError, ValueError):
-        text = _text(_Kept(code=_code(), version=book.version, view=_view(book, progress)))
+        text = _text(_KeptView(code=_code(), version=book.version, view=_view(book, progress)))
         if _text(_read(text)) == text and version_of(path) == book.version:
             write_whole(folder.derived / FILE, f"{crc32(text):08x}\n{text.decode()}")
 
@@ -98,16 +98,16 @@ def kept_book(path: Path, version: Version) -> Book | None:
 
 
 @cache
-def _adapter() -> TypeAdapter[_Kept]:
+def _adapter() -> TypeAdapter[_KeptView]:
     """Built on demand: it knows half of all records."""
-    return TypeAdapter(_Kept)
+    return TypeAdapter(_KeptView)
 
 
-def _text(kept: _Kept) -> bytes:
+def _text(kept: _KeptView) -> bytes:
     return _adapter().dump_json(kept, warnings="error")
 
 
-def _read(text: bytes) -> _Kept:
+def _read(text: bytes) -> _KeptView:
     return _adapter().validate_json(text)
 
 
