@@ -50,6 +50,14 @@ def test_a_scaled_point_is_impossible_whatever_it_shows() -> None:
     assert first.needs == (need_of(point),)
 
 
+def test_a_lesser_layout_is_impossible_before_it_was_run_too() -> None:
+    point = Scaled(what="2c2p1i", asked="", here="4 processors as 2", why="this host has 2",
+                   short_of=Short.PROCESSORS, layouts=("2c2p1i",))  # fmt: skip
+    begun = analysis_of(FIGURE, roles=())
+    first = claims(replace(begun, planned_trials=begun.planned_trials + 1, scaled=(point,)))[0]
+    assert (first.fate, first.needs) == (ClaimFate.IMPOSSIBLE, (need_of(point),))
+
+
 def test_what_an_unfinished_run_lacks_is_not_measured_yet() -> None:
     begun = analysis_of(FIGURE, roles=())
     assert claims(replace(begun, planned_trials=begun.planned_trials + 1))[0].fate is ClaimFate.NOT_YET

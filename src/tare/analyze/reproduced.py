@@ -31,6 +31,7 @@ _NEEDS: Mapping[Short, str] = {
     Short.MEMORY: "a host with more memory",
     Short.TIME: "a longer --budget, in a new result",
 }
+_OF_LAYOUTS = frozenset({Short.HOSTS, Short.PROCESSORS})
 _AS_ASKED = "a result of the preset as it is: another -o"
 _POSSIBLE = frozenset({_NEEDS[Short.TIME], _AS_ASKED})
 """Needs that this host can meet."""
@@ -132,7 +133,7 @@ def _why(agreed: Agreement, analysis: Analysis) -> str:
     """The reasons of all parts, each once and in few words."""
     briefs = {point.sentence: point.brief for point in analysis.scaled}
     reasons = [text for part in agreed.parts for text in (part.deviations or (part.reason,)) if text]
-    reasons += [point.brief for point in _left_out(agreed, analysis)]
+    reasons += [point.brief for point in _lesser(agreed, analysis)]
     return "; ".join(dict.fromkeys(briefs.get(text, text) for text in reasons)) or agreed.reason
 
 
@@ -141,15 +142,20 @@ def _needs(agreed: Agreement, analysis: Analysis) -> Iterator[str]:
     for part in agreed.parts:
         if part.word is AgreementWord.NOT_MEASURED:
             yield from _of_part(part, agreed.claim, analysis)
-    yield from map(need_of, _left_out(agreed, analysis))
+    yield from map(need_of, _lesser(agreed, analysis))
 
 
-def _left_out(agreed: Agreement, analysis: Analysis) -> Iterator[Scaled]:
-    """The points that left out a layout of a claim that was not measured: its environments may lack more than that."""
+def _lesser(agreed: Agreement, analysis: Analysis) -> Iterator[Scaled]:
+    """The points by which a layout of a claim that was not measured can never be the paper's here, run or not.
+
+    It is left out, or has other hosts or processors: the claim's environments may lack more than that.
+    """
     if agreed.word is AgreementWord.NOT_MEASURED:
         layouts = {place.layout for place in places_of(agreed.claim)}
         yield from (
-            point for point in analysis.scaled if point.here is None and layouts & set(point.what.split(", "))
+            point
+            for point in analysis.scaled
+            if (point.here is None or point.short_of in _OF_LAYOUTS) and layouts & set(point.what.split(", "))
         )
 
 
