@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the MPI profiler costs programs that are not Tare's, measured within runs.
+"""What the MPI profiler costs programs, those that are not Tare's above all, measured within runs.
 
     python -m bench.profiler_foreign [NPB] [--minutes 9] [--block-ms 20] [--profiler FILE]
                                      [--only hpcc mpi4py cg.A.x] [--null]
 
-NPB is a folder of anyone's NAS Parallel Benchmarks (``cg.A.x``); Debian's hpcc and a program of mpi4py are run too,
-where these are installed. A first run shows when each rank makes its calls, and cuts the run into blocks of equal
-time. Then runs come in twos: of each two neighbouring blocks of the first run, ``profiler_foreign.c`` hands the calls
-of one to the profiler and those of the other past it, in random order; the second run does the opposite. So a pair
-gives one cost, in which the blocks' different work and the two runs' different speed cancel. Its interval is that of
-Hodges and Lehmann. The work must not depend on time: where runs differ in their calls, that is said, and the pairs are
-of unequal work, which widens the interval and shifts nothing.
+NPB is a folder of anyone's NAS Parallel Benchmarks (``cg.A.x``), or of Tare's own (``build/native/bin``); Debian's hpcc
+and a program of mpi4py are run too, where these are installed. A first run shows when each rank makes its calls, and
+cuts the run into blocks of equal time. Then runs come in twos: of each two neighbouring blocks of the first run,
+``profiler_foreign.c`` hands the calls of one to the profiler and those of the other past it, in random order; the
+second run does the opposite. So a pair gives one cost, in which the blocks' different work and the two runs' different
+speed cancel. Its interval is that of Hodges and Lehmann. The work must not depend on time: where runs differ in their
+calls, that is said, and the pairs are of unequal work, which widens the interval and shifts nothing.
 
 ``--null`` leaves the profiler out of the runs in twos, so that both ways are alike: every interval should then have 0
 in it, but for one in twenty.
@@ -34,20 +34,22 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.npb import LEVEL, LIMIT_S, PROGRAMS
-from bench.profiler_cost import LEAST_PAIRS, MOST_COST, calls_of
+from bench.npb import KERNELS, LEVEL, LIMIT_S, PROGRAMS
 from tare.records import Estimate
 from tare.statistics.signed_rank import hodges_lehmann
 from tare.workloads.hpcc.input import input_text, process_grid
 from tare.workloads.npb.problems import SQUARES
 
+MOST_COST = 0.01
+LEAST_PAIRS = 6
+"""With fewer no interval of signed ranks reaches ``LEVEL``."""
 CLASSES = {"bt": "W", "sp": "W"}
 """Of the others, which take a second or some, A."""
-KERNELS = ("ep", "is", "cg", "mg", "ft", "lu", "bt", "sp")
 SQUARE_RANKS = 4
 MATRIX, PANEL = 2000, 192
 """hpcc's N and NB: some seconds."""
@@ -132,9 +134,12 @@ def main() -> int:
 def npb(folder: Path | None) -> Iterator[Program]:
     """Those that are there, on two ranks, or four where they need a square."""
     for kernel in KERNELS if folder else ():
-        path = (folder or Path()) / f"{kernel}.{CLASSES.get(kernel, 'A')}.x"
-        if path.exists():
-            ranks = SQUARE_RANKS if kernel in SQUARES else 2
+        size = CLASSES.get(kernel, "A")
+        own, path = (folder or Path()) / f"npb-{kernel}", (folder or Path()) / f"{kernel}.{size}.x"
+        ranks = SQUARE_RANKS if kernel in SQUARES else 2
+        if own.exists():
+            yield Program(name=own.name, argv=[str(own.absolute()), "--class", size], ranks=ranks)
+        elif path.exists():
             yield Program(name=path.name, argv=[str(path.absolute())], ranks=ranks)
         else:
             print(f"left out: {path} is not there", file=sys.stderr)
@@ -297,6 +302,10 @@ def differing(runs: Sequence[Sequence[RankRun]]) -> float:
     """The largest difference of a rank's calls between runs, as a share."""
     ranks = [[rank.calls for rank in own] for own in zip(*runs, strict=True)]
     return float(max(1 - min(calls) / max(calls) for calls in ranks))
+
+
+def calls_of(rank: Mapping[str, Any]) -> int:
+    return sum(call["count"] for call in rank["calls"])
 
 
 def verdict(measured: Estimate | None) -> str:

@@ -48,8 +48,9 @@ inline constexpr std::int32_t any_of_others = -2;
 
 inline constexpr std::size_t cache_line_byte = 64;
 
-/// One cache line. What a field is not needed for is 0.
-struct alignas(cache_line_byte) Entry {
+/// One cache line, which it fills in the journal alone: elsewhere aligning it would take more than it saves.
+/// What a field is not needed for is 0.
+struct Entry {
     std::int64_t begin_ticks = 0;
     std::int64_t end_ticks = 0;
     std::uint64_t received_byte = 0;
@@ -74,6 +75,8 @@ struct alignas(cache_line_byte) Entry {
     bool is_call : 1 = false;
     /// Whether its time is the rank's time.
     bool on_main : 1 = false;
+    /// So that the two are written without reading what was there.
+    std::uint8_t unused : 6 = 0;
     /// Otherwise the number of its thread, from 1 on.
     std::uint8_t thread = 0;
 
@@ -96,7 +99,7 @@ struct Journal {
     std::uint32_t first = 0;
     /// Those from here on are not yet written.
     std::uint32_t end = 0;
-    std::array<Entry, most_entries> entries{};
+    alignas(cache_line_byte) std::array<Entry, most_entries> entries{};
 };
 
 static_assert(sizeof(Entry) == cache_line_byte &&

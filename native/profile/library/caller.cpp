@@ -11,33 +11,13 @@
 #include <atomic>
 #include <filesystem>
 
-#include "profile/library/profile.hpp"
+#include "profile/library/requests.hpp"
 
 namespace tare::profile {
 
 #ifdef __x86_64__
 
 namespace {
-
-/// A place to which calls return: whether that is in an interface for Fortran, and then its frame's size.
-class Frame {
-  public:
-    Frame() = default;
-    Frame(std::uint64_t site, std::uint64_t byte) : word_{site << size_bits | byte / word_byte} {}
-
-    /// Addresses have 47 bits on x86-64.
-    static constexpr unsigned size_bits = 16;
-    static constexpr std::uint64_t word_byte = 8;
-    static constexpr std::uint64_t most_byte = ((std::uint64_t{1} << size_bits) - 1) * word_byte;
-
-    [[nodiscard]] bool is_free() const { return word_ == 0; }
-    [[nodiscard]] bool is_of(std::uint64_t site) const { return word_ >> size_bits == site; }
-    /// 0: it is the program's.
-    [[nodiscard]] std::uint64_t byte() const { return word_ % (std::uint64_t{1} << size_bits) * word_byte; }
-
-  private:
-    std::uint64_t word_ = 0;
-};
 
 struct FrameSearch {
     std::uint64_t site;
@@ -71,6 +51,8 @@ bool is_of_fortran(std::uint64_t site) {
     return {site, search.byte <= Frame::most_byte ? search.byte : 0};
 }
 
+}  // namespace
+
 Frame frame_of(std::uint64_t site) {
     constexpr unsigned place_bits = 10;
     constexpr std::size_t places = std::size_t{1} << place_bits;
@@ -91,27 +73,22 @@ Frame frame_of(std::uint64_t site) {
     return learn(site);
 }
 
-bool is_outermost() {
-    return this_thread().depth == 0 && active_profile().load(std::memory_order_relaxed) != nullptr;
-}
-
-}  // namespace
-
 std::uint64_t behind_fortran(std::uint64_t site, std::uint64_t stack) {
     constexpr int most_layers = 4;
-    for (int layer = 0; layer < most_layers && is_outermost(); ++layer) {
+    for (int layer = 0; layer < most_layers; ++layer) {
         const std::uint64_t byte = frame_of(site).byte();
         if (byte == 0) {
             break;
         }
         stack += byte;
-        // The word below a frame's end is where it returns to (System V ABI for x86-64, section 3.2.2).
-        site = *std::bit_cast<const std::uint64_t*>(stack - Frame::word_byte);
+        site = return_address(stack);
     }
     return site;
 }
 
 #else
+
+Frame frame_of(std::uint64_t site) { return {site, 0}; }
 
 std::uint64_t behind_fortran(std::uint64_t site, std::uint64_t /*stack*/) { return site; }
 

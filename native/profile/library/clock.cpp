@@ -2,6 +2,7 @@
 #include "profile/library/clock.hpp"
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -20,6 +21,13 @@ bool are_equal(const char* first_variable, const char* second_variable) {
 }
 
 }  // namespace
+
+std::int64_t now_ns() noexcept {
+    constexpr std::int64_t ns_per_second = 1'000'000'000;
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * ns_per_second + now.tv_nsec;
+}
 
 /// By Open MPI's or MPICH's word on how many ranks there are, and how many of them in this node.
 bool is_only_node() {

@@ -5,17 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 
 namespace tare::profile {
 
 /// CLOCK_MONOTONIC: read without a system call, and the same clock in all processes of a kernel.
-[[nodiscard]] inline std::int64_t now_ns() noexcept {
-    constexpr std::int64_t ns_per_second = 1'000'000'000;
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * ns_per_second + now.tv_nsec;
-}
+[[nodiscard]] std::int64_t now_ns() noexcept;
 
 /// The time stamp counter; 0 on processors that Tare reads none of.
 [[nodiscard]] inline std::int64_t now_cycles() noexcept {
@@ -46,7 +40,12 @@ class Clock {
   public:
     explicit Clock(bool by_cycles) : by_cycles_{by_cycles} {}
 
-    [[nodiscard]] std::int64_t now() const noexcept { return by_cycles_ ? now_cycles() : now_ns(); }
+    [[nodiscard]] std::int64_t now() const noexcept {
+        if (by_cycles_) [[likely]] {
+            return now_cycles();
+        }
+        return now_ns();
+    }
     [[nodiscard]] std::int64_t ticks(const Moment& moment) const {
         return by_cycles_ ? moment.cycles : moment.ns;
     }

@@ -38,6 +38,7 @@ class Frees : public Nothing {
         const auto lock = scope.profile().lock();
         scope.profile().settle();
         scope.profile().communicators().forget(communicator_);
+        scope.begin();
     }
 
   private:

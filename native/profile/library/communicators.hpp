@@ -63,7 +63,7 @@ class Communicators {
         return handle == last_.communicator ? last_found_ : look_up(handle);
     }
     [[nodiscard]] const Route& route(MPI_Comm handle) {
-        if (handle != last_.communicator) {
+        if (handle != last_.communicator) [[unlikely]] {
             (void)look_up(handle);
         }
         return last_;

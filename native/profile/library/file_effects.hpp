@@ -9,7 +9,6 @@ namespace tare::profile {
 class Reads {
   public:
     explicit Reads(MPI_Status*& status) : status_{status} {}
-    void prepare(Scope& /*scope*/) { status_.ask(); }
     void complete(Scope& scope) const {
         scope.entry().has_received = true;
         scope.entry().received_byte = data_byte(status_.seen());
@@ -22,7 +21,7 @@ class Reads {
 class Writes : public Nothing {
   public:
     Writes(int count, MPI_Datatype type) : count_{count}, type_{type} {}
-    void complete(Scope& scope) const { scope.entry().send(data_byte(scope.profile().mpi(), count_, type_)); }
+    void complete(Scope& scope) const { scope.entry().send(scope.profile().data_byte(count_, type_)); }
 
   private:
     int count_;

@@ -11,7 +11,7 @@
 #include "common/system.hpp"
 #include "profile/library/finish.hpp"
 #include "profile/library/next.hpp"
-#include "profile/library/scope.hpp"
+#include "profile/library/profile.hpp"
 #include "profile/library/seen.hpp"
 #include "profile/tare_region.h"
 
@@ -115,7 +115,7 @@ void try_to_start(const Initialization& initialization) {
         }
         return;
     }
-    const auto mpi = Mpi::find();
+    static const auto mpi = Mpi::find();  // the profile keeps a reference
     if (!mpi) {
         complain_of_other_mpi();
         return;
@@ -153,12 +153,14 @@ int initialize(Layer layer, int* argument_count, char*** arguments, int required
 
 int finalize(Layer layer) {
     auto* const next = next_function<decltype(::MPI_Finalize)>(Call::Finalize, layer);
-    const Scope scope;
-    if (scope.measures()) {
-        const std::unique_ptr<Profile> profile{active_profile().exchange(nullptr)};
+    int& depth = this_thread().depth;
+    ++depth;
+    if (const std::unique_ptr<Profile> profile{depth == 1 ? active_profile().exchange(nullptr) : nullptr}) {
         finish(*profile);
     }
-    return next();
+    const int code = next();
+    --depth;
+    return code;
 }
 
 /// What another tool that comes next may ask for beside the level: it is passed on as it came in registers.

@@ -5,6 +5,16 @@ namespace tare::profile {
 
 namespace {
 
+/// Whether anything came: a receive from MPI_PROC_NULL brings nothing.
+bool is_message(const MPI_Status& status) { return status.MPI_SOURCE >= 0; }
+
+void describe_receipt(const Route& route, const MPI_Status& status, Entry& entry) {
+    entry.peer = route.world_rank(status.MPI_SOURCE);
+    entry.tag = status.MPI_TAG;
+    entry.context = route.stream(status.MPI_TAG);
+    entry.received_byte = data_byte(status);
+}
+
 /// A receive begins of which the journal does not tell.
 void trace_post(Scope& scope) {
     if (scope.profile().trace() != nullptr) [[unlikely]] {
@@ -36,7 +46,42 @@ void start(Scope& scope, Tracked& request) {
 
 }  // namespace
 
-void SendsAndReceives::complete(Scope& scope) const {
+[[gnu::hot]] void Sends::describe(const Scope& scope, Entry& entry) const {
+    if (to_.peer == MPI_PROC_NULL) {
+        return;
+    }
+    const Route& route = scope.profile().communicators().route(to_.communicator);
+    entry.did = Did::sent;
+    entry.send(scope.profile().data_byte(to_.count, to_.type));
+    entry.peer = route.world_rank(to_.peer);
+    entry.tag = to_.tag;
+    entry.context = route.stream(to_.tag);
+}
+
+[[gnu::hot]] void Receives::describe(const Scope& scope, Entry& entry) const {
+    if (is_message(status_.seen())) {
+        describe_receipt(scope.profile().communicators().route(communicator_), status_.seen(), entry);
+        entry.did = Did::received;
+        entry.has_received = true;
+    }
+}
+
+[[gnu::hot, gnu::noinline]] void note_post(Scope& scope, int peer, MPI_Comm communicator,
+                                           MPI_Request request) {
+    if (peer == MPI_PROC_NULL) {
+        return;
+    }
+    Entry& entry = scope.entry();
+    entry.did = Did::posted;
+    entry.request = key_of(request);
+    scope.profile().expect(entry.request);
+    entry.context = bits_of(communicator);
+    const Route& route = scope.profile().communicators().route(communicator);
+    const bool is_like_world = route.world_ranks == nullptr;
+    entry.peer = peer >= 0 ? route.world_rank(peer) : is_like_world ? any_of_world : any_of_others;
+}
+
+[[gnu::hot]] void SendsAndReceives::complete(Scope& scope) const {
     sends_.complete(scope);
     Entry received = scope.further();
     receives_.describe(scope, received);
@@ -54,9 +99,9 @@ void Matches::complete(Scope& scope) const {
 }
 
 void ReceivesMatched::prepare(Scope& scope) {
-    status_.ask();
     const auto lock = scope.profile().lock();
     matched_ = scope.profile().matched().extract(message_);
+    scope.begin();
 }
 
 void ReceivesMatched::complete(Scope& scope) const {
@@ -70,6 +115,7 @@ void ReceivesMatched::complete(Scope& scope) const {
 void PostsMatched::prepare(Scope& scope) {
     const auto lock = scope.profile().lock();
     matched_ = scope.profile().matched().extract(message_);
+    scope.begin();
 }
 
 void PostsMatched::complete(Scope& scope) const {

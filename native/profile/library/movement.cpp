@@ -33,6 +33,31 @@ Neighbours neighbours_in_graph(MPI_Comm communicator) {
 
 }  // namespace
 
+void describe_move(Amount sent, Amount received, Entry& entry) {
+    entry.did = Did::moved;
+    if (sent.present) {
+        entry.send(sent.byte);
+    }
+    entry.has_received = received.present;
+    entry.received_byte = received.byte;
+}
+
+[[gnu::hot]] void describe_meeting(MPI_Comm communicator, std::int32_t part, Scope& scope) {
+    const Communicator& known = *scope.profile().communicators().find(communicator);
+    Entry& entry = scope.entry();
+    entry.did = Did::met;
+    entry.context = known.identity;
+    entry.peer = known.members;
+    entry.tag = part;
+    if (Trace* const trace = scope.profile().trace()) [[unlikely]] {
+        trace->describe(known);
+        if (!trace->parts().empty()) {
+            scope.profile().settle();  // what came before, so that the parts stand before this call alone
+            trace->add_parts();
+        }
+    }
+}
+
 int Own::count() const {
     const Communicator& known = find(communicator);
     return std::span{counts, static_cast<std::size_t>(known.members)}[static_cast<std::size_t>(known.rank)];
@@ -79,7 +104,7 @@ Neighbours neighbours(MPI_Comm communicator) {
 }
 
 Amount bytes(int count, MPI_Datatype type) {
-    return {.present = true, .byte = data_byte(profile().mpi(), count, type)};
+    return {.present = true, .byte = profile().data_byte(count, type)};
 }
 
 Amount bytes(const Own& count, MPI_Datatype type) { return bytes(count.count(), type); }

@@ -66,6 +66,9 @@ template <typename Count>
     return in_place(buffer) ? bytes(other_count, other_type) : bytes(count, type);
 }
 
+void describe_move(Amount sent, Amount received, Entry& entry);
+void describe_meeting(MPI_Comm communicator, std::int32_t part, Scope& scope);
+
 /// Two functions that tell the amounts, called when the call has succeeded.
 template <typename Sent, typename Received>
 class Moves : public Nothing {
@@ -81,14 +84,7 @@ class Moves : public Nothing {
         if (trace != nullptr) [[unlikely]] {
             trace->parts().end_sent();
         }
-        const Amount received = received_();
-        Entry& entry = scope.entry();
-        entry.did = Did::moved;
-        if (sent.present) {
-            entry.send(sent.byte);
-        }
-        entry.has_received = received.present;
-        entry.received_byte = received.byte;
+        describe_move(sent, received_(), scope.entry());
     }
 
   private:
@@ -105,19 +101,7 @@ class Meets : public Moves<Sent, Received> {
 
     void complete(Scope& scope) const {
         Moves<Sent, Received>::complete(scope);
-        const Communicator& known = *scope.profile().communicators().find(communicator_);
-        Entry& entry = scope.entry();
-        entry.did = Did::met;
-        entry.context = known.identity;
-        entry.peer = known.members;
-        entry.tag = part_();
-        if (Trace* const trace = scope.profile().trace()) [[unlikely]] {
-            trace->describe(known);
-            if (!trace->parts().empty()) {
-                scope.profile().settle();  // what came before, so that the parts stand before this call alone
-                trace->add_parts();
-            }
-        }
+        describe_meeting(communicator_, part_(), scope);
     }
 
   private:

@@ -14,15 +14,13 @@ namespace tare::profile {
 
 namespace {
 
-constexpr std::size_t layers = 2;
-
 /// This library's, or its twin's for the other family of MPI: either would pass the call on to the other.
 bool is_profilers(void* address) {
     Dl_info found{};
     Dl_info own{};
     return ::dladdr(address, &found) != 0 &&
            // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): any address of this library will do
-           ::dladdr(reinterpret_cast<const void*>(&next_address), &own) != 0 &&
+           ::dladdr(reinterpret_cast<const void*>(&look_up_next), &own) != 0 &&
            (found.dli_fbase == own.dli_fbase ||
             std::filesystem::path{found.dli_fname}.filename().string().starts_with("libtareprof"));
 }
@@ -78,15 +76,10 @@ void* find_variable(const char* name) {
     return found != nullptr ? found : search_all(name);
 }
 
-void* next_address(Call call, Layer layer) {
-    static std::array<std::atomic<void*>, call_count * layers> addresses;
-    std::atomic<void*>& address = addresses.at(index_of(call) * layers + static_cast<std::size_t>(layer));
-    void* known = address.load(std::memory_order_relaxed);
-    if (known == nullptr) {
-        known = look_up(call, layer);
-        address.store(known, std::memory_order_relaxed);
-    }
-    return known;
+void* look_up_next(Call call, Layer layer) {
+    void* const next = look_up(call, layer);
+    way_of(call, layer).next.store(next, std::memory_order_relaxed);
+    return next;
 }
 
 }  // namespace tare::profile

@@ -90,16 +90,19 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
                  const std::string& run)
     : clock_{kernel_counts_cycles()},
       is_threaded_{thread_level(mpi) == MPI_THREAD_MULTIPLE},
-      mpi_{mpi},
-      communicators_{mpi_},
+      watches_requests_{is_threaded_},
+      communicators_{mpi},
+      mpi_{&mpi},
       file_{RankFile::create(rank_path(path, world_rank(mpi)), world_ranks(mpi))},
       path_{path},
       loaded_{initialization.loaded},
-      clock_comparison_{mpi_, clock_} {
+      clock_comparison_{mpi, clock_} {
     counters_ = file_.counters();
     RankRecord& own = *counters_.record;
-    describe(own, mpi_, run);
+    journal_ = &own.journal;
+    describe(own, mpi, run);
     note_modules(own);
+    note_program(own.modules.front());
     const std::int64_t begin_ticks = clock_.ticks(initialization.begin);
     const std::int64_t end_ticks = clock_.ticks(initialization.end);
     own.loaded_ticks = clock_.ticks(initialization.loaded);
@@ -113,6 +116,12 @@ Profile::Profile(const Mpi& mpi, const Initialization& initialization, const std
            .on_main = true});
     measure_clock();
     own.mark = RankRecord::mark_of_layout;  // last: a file without it is not whole
+}
+
+void Profile::note_program(const ModuleRecord& program) {
+    program_begin_ = program.begin_address;
+    program_byte_ = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(program.end_address - program.begin_address, UINT32_MAX));
 }
 
 void Profile::meet_thread(ThreadState& thread) {

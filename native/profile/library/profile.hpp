@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "profile/library/caller.hpp"
 #include "profile/library/clock.hpp"
 #include "profile/library/clock_comparison.hpp"
 #include "profile/library/communicators.hpp"
@@ -15,6 +16,7 @@
 #include "profile/library/message_log.hpp"
 #include "profile/library/mpi.hpp"
 #include "profile/library/requests.hpp"
+#include "profile/library/sizes.hpp"
 #include "profile/library/trace.hpp"
 #include "profile/rank_file.hpp"
 
@@ -43,15 +45,17 @@ struct ThreadState {
     std::uint8_t number = 0;
 };
 
-/// What each call needs lies in front, in whole lines of the cache.
-class alignas(cache_line_byte) Profile {
+/// What each call needs lies in one line of the cache. Each further line costs a call that finds it displaced
+/// by the program's data as much time as it takes to work with.
+class Profile {
   public:
-    /// Of a process whose MPI_Init has just returned; `path` is the run's file, `run` its name.
+    /// Of a process whose MPI_Init has just returned; `path` is the run's file, `run` its name. `mpi`
+    /// outlives it.
     Profile(const Mpi& mpi, const Initialization& initialization, const std::string& path,
             const std::string& run);
 
     [[nodiscard]] const Clock& clock() const { return clock_; }
-    [[nodiscard]] const Mpi& mpi() const { return mpi_; }
+    [[nodiscard]] const Mpi& mpi() const { return *mpi_; }
     [[nodiscard]] RankRecord& record() const { return *counters_.record; }
     [[nodiscard]] const RankCounters& counters() const { return counters_; }
     [[nodiscard]] Communicators& communicators() { return communicators_; }
@@ -64,6 +68,7 @@ class alignas(cache_line_byte) Profile {
 
     /// Whether threads may call at once; then this is held while something is written down or looked up.
     [[nodiscard]] bool is_threaded() const { return is_threaded_; }
+    [[nodiscard]] std::mutex& mutex() { return mutex_; }
     [[nodiscard]] std::unique_lock<std::mutex> lock() {
         if (is_threaded_) [[unlikely]] {
             return std::unique_lock{mutex_};
@@ -72,12 +77,12 @@ class alignas(cache_line_byte) Profile {
     }
 
     /// Null: nobody asked for one.
-    [[nodiscard]] Trace* trace() const { return trace_.get(); }
+    [[nodiscard]] Trace* trace() const { return is_traced_ ? trace_.get() : nullptr; }
     /// From here on; `initialization` comes first.
     void begin_trace(std::unique_ptr<Trace> trace, const Initialization& initialization);
     void end_trace(const RankClock& clock);
     /// What comes next in the trace begins a request: its number, which its end will tell; 0 without a trace.
-    std::uint32_t number_request() { return trace_ ? number_ = trace_->next_request() : 0; }
+    std::uint32_t number_request() { return is_traced_ ? number_ = trace_->next_request() : 0; }
     void trace(const Entry& entry);
 
     /// How long a tick is, by all of the time since the library was loaded.
@@ -85,20 +90,26 @@ class alignas(cache_line_byte) Profile {
 
     /// A call of the thread that called MPI_Init begins: should it be the last, the file tells.
     void enter(Call call, std::int64_t begin_ticks) const {
-        counters_.record->journal.current_since_ticks = begin_ticks;
-        counters_.record->journal.current = call;
+        journal_->current_since_ticks = begin_ticks;
+        journal_->current = call;
     }
     /// What a call did, which is counted later.
     [[gnu::always_inline]] void write_down(const Entry& entry) {
-        Journal& journal = counters_.record->journal;
-        std::span{journal.entries}[journal.end] = entry;
+        std::span{journal_->entries}[journal_->end] = entry;
         std::atomic_signal_fence(std::memory_order_release);  // whole before it counts: we may be killed here
-        if (++journal.end == Journal::most_entries) [[unlikely]] {
-            is_long_ = true;
-            settle();
+        if (++journal_->end == Journal::most_entries) [[unlikely]] {
+            settle_full();
         }
     }
-    void leave() const { counters_.record->journal.current = Call::none; }
+    void leave() const { journal_->current = Call::none; }
+
+    [[nodiscard]] ProgramRange program() const {
+        return {.begin_address = program_begin_, .byte = program_byte_};
+    }
+    /// Of `count` elements of a type.
+    [[nodiscard]] std::uint64_t data_byte(int count, MPI_Datatype type) {
+        return sizes_.data_byte(*mpi_, count, type);
+    }
 
     /// Numbers a thread that did not call MPI_Init.
     void meet_thread(ThreadState& thread);
@@ -112,8 +123,7 @@ class alignas(cache_line_byte) Profile {
     /// Whether there is enough to count while the program waits. What a short one has written down is left
     /// whole: should it be killed, even the receives that were open can be told from it.
     [[nodiscard]] bool has_backlog() const {
-        const Journal& journal = counters_.record->journal;
-        return is_long_ && !is_threaded_ && journal.end - journal.first >= backlog;
+        return journal_->end - journal_->first >= backlog && is_long_ && !is_threaded_;
     }
     /// Counts for a microsecond or so; false if nothing is left then.
     bool settle_some();
@@ -124,14 +134,15 @@ class alignas(cache_line_byte) Profile {
         settle();
         return requests_;
     }
-    /// Whether a transfer from or to a file may be under way.
-    [[nodiscard]] bool has_files() const { return has_files_; }
+    /// Whether it matters before the end of requests what they are: where threads call at once, and once a
+    /// transfer from or to a file may be under way.
+    [[nodiscard]] bool watches_requests() const { return watches_requests_; }
     /// Whether anything may be known of a request, so that its end is to be written down.
     [[nodiscard]] bool expects(RequestKey key) const { return is_threaded_ || expected_.has(key); }
     void expect(RequestKey key) { expected_.add(key); }
     void track(MPI_Request request, Tracked tracked) {
         expect(key_of(request));
-        has_files_ = has_files_ || tracked.of_file();
+        watches_requests_ = watches_requests_ || tracked.of_file();
         requests().put(key_of(request), std::move(tracked));
     }
 
@@ -141,6 +152,8 @@ class alignas(cache_line_byte) Profile {
     /// A microsecond's.
     static constexpr std::uint32_t some = 16;
 
+    void note_program(const ModuleRecord& program);
+    void settle_full();
     void settle_until(std::uint32_t end);
     void leave(RegionRecord& region);
     void log(const Entry& entry);
@@ -151,14 +164,20 @@ class alignas(cache_line_byte) Profile {
     void describe_traced_end(const Entry& entry, TraceRecord& record);
 
     Expected expected_;
-    RankCounters counters_{};
+    /// From here on a line of what each call needs, of which the communicators' first members are the last.
+    Journal* journal_ = nullptr;
+    std::uint64_t program_begin_ = 0;
+    std::uint32_t program_byte_ = 0;
     Clock clock_;
     bool is_threaded_;
-    bool has_files_ = false;
+    bool watches_requests_;
+    bool is_traced_ = false;
+    TypeSizes sizes_;
+    Communicators communicators_;
+    RankCounters counters_{};
     /// Whether the journal was full once.
     bool is_long_ = false;
-    Mpi mpi_;
-    Communicators communicators_;
+    const Mpi* mpi_;
     RankFile file_;
     Requests requests_;
     MessageLog log_;

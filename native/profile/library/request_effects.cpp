@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/library/request_effects.hpp"
 
+#include <utility>
+
 namespace tare::profile {
 
 namespace {
+
+/// Nothing came of what was cancelled.
+void describe_end(RequestKey key, const MPI_Status& status, Entry& entry) {
+    entry.did = Did::ended;
+    entry.request = key;
+    entry.peer = is_cancelled(status) ? MPI_PROC_NULL : status.MPI_SOURCE;
+    entry.tag = status.MPI_TAG;
+    entry.received_byte = data_byte(status);
+}
 
 bool is_of_file(Requests& known, RequestKey key) {
     const Tracked* const found = known.find(key);
@@ -16,14 +27,47 @@ RequestKey claim(const Profile& profile, Requests& known, RequestKey key) {
 
 }  // namespace
 
-void CompletesOne::look_at(Scope& scope) {
-    Profile& profile = scope.profile();
-    const auto lock = profile.lock();
-    Requests& known = profile.requests();
-    if (is_of_file(known, key_)) {
-        scope.entry().share = Share::io;
+[[gnu::hot, gnu::noinline]] void note_end(Scope& scope, RequestKey key, const MPI_Status& status) {
+    if (scope.profile().expects(key)) {
+        describe_end(key, status, scope.entry());
     }
-    key_ = claim(profile, known, key_);
+}
+
+[[gnu::noinline]] void note_no_end(const Scope& scope, RequestKey key) {
+    if (scope.profile().is_threaded()) {
+        scope.profile().requests().release(key);
+    }
+}
+
+[[gnu::noinline, gnu::cold]] RequestKey watch_end(Scope& scope, RequestKey key) {
+    {
+        Profile& profile = scope.profile();
+        const auto lock = profile.lock();
+        Requests& known = profile.requests();
+        if (is_of_file(known, key)) {
+            scope.entry().share = Share::io;
+        }
+        key = claim(profile, known, key);
+    }
+    scope.begin();
+    return key;
+}
+
+[[gnu::hot]] void AwaitedRequests::look_at(Scope& scope) {
+    keys_ = room_.take(handles_.size());
+    std::transform(handles_.begin(), handles_.end(), keys_.begin(), key_of);
+    if (scope.profile().watches_requests()) [[unlikely]] {
+        watch(scope);
+    }
+}
+
+[[gnu::hot]] void AwaitedRequests::end(Scope& scope, int index, const MPI_Status& status) {
+    const RequestKey key = std::exchange(keys_[static_cast<std::size_t>(index)], 0);
+    if (scope.profile().expects(key)) {
+        Entry entry = scope.further();
+        describe_end(key, status, entry);
+        scope.profile().write_down(entry);
+    }
 }
 
 void AwaitedRequests::watch(Scope& scope) {
@@ -40,6 +84,7 @@ void AwaitedRequests::watch(Scope& scope) {
     for (RequestKey& key : keys_) {
         key = claim(profile, known, key);
     }
+    scope.begin();
 }
 
 void AwaitedRequests::release(Scope& scope) const {
@@ -51,10 +96,22 @@ void AwaitedRequests::release(Scope& scope) const {
     }
 }
 
-void CompletesAny::prepare(Scope& scope) {
+[[gnu::hot]] void CompletesAll::prepare(Scope& scope) {
     requests_.look_at(scope);
-    status_.ask();
+    statuses_.ask(requests_.size());
 }
+
+[[gnu::hot]] void CompletesAll::complete(Scope& scope) {
+    if (flag_ != nullptr && *flag_ == 0) {
+        requests_.release(scope);
+        return;
+    }
+    for (int index = 0; index < static_cast<int>(requests_.size()); ++index) {
+        requests_.end(scope, index, statuses_.at(index));
+    }
+}
+
+void CompletesAny::prepare(Scope& scope) { requests_.look_at(scope); }
 
 void CompletesAny::complete(Scope& scope) {
     if (*index_ != MPI_UNDEFINED) {
@@ -88,6 +145,7 @@ void FreesRequest::prepare(Scope& scope) const {
     if (Trace* const trace = scope.profile().trace()) [[unlikely]] {
         (void)trace->end(request_);  // its end is never told
     }
+    scope.begin();
 }
 
 void Cancels::prepare(Scope& scope) const {
@@ -97,6 +155,7 @@ void Cancels::prepare(Scope& scope) const {
     if (found == nullptr || found->kind == Tracked::Kind::send) {
         scope.profile().log().note(Untold::withdrawn);
     }
+    scope.begin();
 }
 
 }  // namespace tare::profile

@@ -2,8 +2,6 @@
 // The ends of requests.
 #pragma once
 
-#include <utility>
-
 #include "profile/library/effects.hpp"
 #include "profile/library/next.hpp"
 #include "profile/library/room.hpp"
@@ -11,19 +9,13 @@
 
 namespace tare::profile {
 
-/// Nothing came of what was cancelled.
-inline void describe_end(RequestKey key, const MPI_Status& status, Entry& entry) {
-    entry.did = Did::ended;
-    entry.request = key;
-    entry.peer = is_cancelled(status) ? MPI_PROC_NULL : status.MPI_SOURCE;
-    entry.tag = status.MPI_TAG;
-    entry.received_byte = data_byte(status);
-}
-
-/// Whether it matters before the call what its requests are.
-[[nodiscard]] inline bool is_watched(const Profile& profile) {
-    return profile.is_threaded() || profile.has_files();
-}
+/// A request has ended so. What is told of here lies in registers, and so do the objects below while nothing
+/// unusual happens.
+void note_end(Scope& scope, RequestKey key, const MPI_Status& status);
+/// It has not.
+void note_no_end(const Scope& scope, RequestKey key);
+/// What is to be done before a call that may end it. The key it is known by from here on.
+[[nodiscard]] RequestKey watch_end(Scope& scope, RequestKey key);
 
 /// Those that a call is to wait for, as the profile knows them. Where threads call at once they are taken out
 /// of the others' reach before the call: MPI may give a handle to another thread as soon as its request has
@@ -34,22 +26,9 @@ class AwaitedRequests {
         : handles_{requests, static_cast<std::size_t>(std::max(count, 0))} {}
 
     /// Before the call, which overwrites the handles. What waits for files alone counts for them.
-    void look_at(Scope& scope) {
-        keys_ = room_.take(handles_.size());
-        std::transform(handles_.begin(), handles_.end(), keys_.begin(), key_of);
-        if (is_watched(scope.profile())) [[unlikely]] {
-            watch(scope);
-        }
-    }
+    void look_at(Scope& scope);
     /// One of them has ended so.
-    void end(Scope& scope, int index, const MPI_Status& status) {
-        const RequestKey key = std::exchange(keys_[static_cast<std::size_t>(index)], 0);
-        if (scope.profile().expects(key)) {
-            Entry entry = scope.further();
-            describe_end(key, status, entry);
-            scope.profile().write_down(entry);
-        }
-    }
+    void end(Scope& scope, int index, const MPI_Status& status);
     /// The others have not.
     void release(Scope& scope) const;
     [[nodiscard]] std::size_t size() const { return handles_.size(); }
@@ -68,25 +47,27 @@ class CompletesOne {
   public:
     CompletesOne(const MPI_Request* request, const int* flag, MPI_Status*& status)
         : key_{key_of(*request)}, flag_{flag}, status_{status} {}
-    void prepare(Scope& scope) {
-        status_.ask();
-        if (is_watched(scope.profile())) [[unlikely]] {
-            look_at(scope);
-        }
+    template <typename Next>
+    [[nodiscard]] int perform(Scope& scope, Next next) {
+        look_at(scope);
+        return next();
     }
     void complete(Scope& scope) const {
         if (flag_ == nullptr || *flag_ != 0) {
-            if (scope.profile().expects(key_)) {
-                describe_end(key_, status_.seen(), scope.entry());
-            }
-        } else if (scope.profile().is_threaded()) {
-            scope.profile().requests().release(key_);
+            note_end(scope, key_, status_.seen());
+        } else {
+            note_no_end(scope, key_);
+        }
+    }
+
+  protected:
+    void look_at(Scope& scope) {
+        if (scope.profile().watches_requests()) [[unlikely]] {
+            key_ = watch_end(scope, key_);
         }
     }
 
   private:
-    void look_at(Scope& scope);
-
     RequestKey key_;
     const int* flag_;
     SeenStatus status_;
@@ -99,10 +80,21 @@ class WaitsForOne : public CompletesOne {
         : CompletesOne{request, nullptr, status}, layer_{layer}, request_{request}, status_{&status} {}
 
     template <typename Next>
-    [[nodiscard]] int perform(const Scope& scope, Next next) const {
-        return wait_and_count(scope.profile(), next, [&](int* is_over) {
-            return next_function<decltype(::MPI_Test)>(Call::Test, layer_)(request_, is_over, *status_);
-        });
+    [[nodiscard]] int perform(Scope& scope, Next next) {
+        look_at(scope);
+        if (scope.profile().has_backlog()) [[unlikely]] {
+            const auto test = [layer = layer_, request = request_, status = *status_] {
+                Tested tested{};
+                auto* const next_test = next_function<decltype(::MPI_Test)>(Call::Test, layer);
+                tested.code = next_test(request, &tested.is_over, status);
+                return tested;
+            };
+            const Tested tested = count_and_test(scope.profile(), test);
+            if (tested.is_last()) {
+                return tested.code;
+            }
+        }
+        return next();
     }
 
   private:
@@ -136,19 +128,8 @@ class CompletesAll {
   public:
     CompletesAll(int count, const MPI_Request* requests, const int* flag, MPI_Status*& statuses)
         : requests_{count, requests}, flag_{flag}, statuses_{statuses} {}
-    void prepare(Scope& scope) {
-        requests_.look_at(scope);
-        statuses_.ask(requests_.size());
-    }
-    void complete(Scope& scope) {
-        if (flag_ != nullptr && *flag_ == 0) {
-            requests_.release(scope);
-            return;
-        }
-        for (int index = 0; index < static_cast<int>(requests_.size()); ++index) {
-            requests_.end(scope, index, statuses_.at(index));
-        }
-    }
+    void prepare(Scope& scope);
+    void complete(Scope& scope);
 
   private:
     AwaitedRequests requests_;
@@ -168,10 +149,19 @@ class WaitsForAll : public CompletesAll {
 
     template <typename Next>
     [[nodiscard]] int perform(const Scope& scope, Next next) const {
-        return wait_and_count(scope.profile(), next, [&](int* is_over) {
-            return next_function<decltype(::MPI_Testall)>(Call::Testall, layer_)(count_, requests_, is_over,
-                                                                                 *statuses_);
-        });
+        if (scope.profile().has_backlog()) [[unlikely]] {
+            const auto test = [layer = layer_, count = count_, requests = requests_, statuses = *statuses_] {
+                Tested tested{};
+                auto* const next_test = next_function<decltype(::MPI_Testall)>(Call::Testall, layer);
+                tested.code = next_test(count, requests, &tested.is_over, statuses);
+                return tested;
+            };
+            const Tested tested = count_and_test(scope.profile(), test);
+            if (tested.is_last()) {
+                return tested.code;
+            }
+        }
+        return next();
     }
 
   private:

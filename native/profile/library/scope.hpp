@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of the program's, while it lasts.
+// One call of the program's, while it lasts. What all calls have in common is in functions of their own and
+// in no call's: those of one burst then find it in the caches.
 #pragma once
 
 #include "profile/library/caller.hpp"
@@ -9,11 +10,8 @@ namespace tare::profile {
 
 class Scope {
   public:
-    Scope()
-        : thread_{&this_thread()},
-          profile_{thread_->depth == 0 ? active_profile().load(std::memory_order_acquire) : nullptr} {
-        ++thread_->depth;
-    }
+    Scope(Call call, Share share, const Caller& caller)
+        : Scope{way_of(call, caller.layer), call, share, caller.site, caller.stack} {}
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     Scope(Scope&&) = delete;
@@ -22,36 +20,30 @@ class Scope {
 
     /// False outside of MPI's life and within another call: such a call is passed on, no more.
     [[nodiscard]] bool measures() const { return profile_ != nullptr; }
+    /// What the call is passed on to.
+    template <typename Function>
+    [[nodiscard]] Function* next() const {
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) finds is a function
+        return reinterpret_cast<Function*>(next_);
+    }
 
     /// Calls `next`, and writes down how long it took, with what `effect` finds out before and after.
     template <typename Effect, typename Next>
-    [[gnu::always_inline]] int measure(Call call, Share share, Caller caller, Effect&& effect, Next next) {
-        if (!thread_->is_measured && thread_->number == 0) [[unlikely]] {
-            profile_->meet_thread(*thread_);
-        }
-        entry_ = {.site = caller.site(),
-                  .call = call,
-                  .share = share,
-                  .is_call = true,
-                  .on_main = thread_->is_measured,
-                  .thread = thread_->number};
-        effect.prepare(*this);
-        entry_.begin_ticks = profile_->clock().now();
-        if (entry_.on_main) {
-            profile_->enter(call, entry_.begin_ticks);
+    [[gnu::always_inline]] int measure(Effect&& effect, Next next) {
+        if constexpr (requires { effect.prepare(*this); }) {
+            effect.prepare(*this);
         }
         const int code = perform(effect, next);
-        entry_.end_ticks = profile_->clock().now();
-        const auto lock = profile_->lock();
-        if (code == MPI_SUCCESS) {
+        end();
+        if (code == MPI_SUCCESS) [[likely]] {
             effect.complete(*this);
         }
-        profile_->write_down(entry_);
-        if (entry_.on_main) {
-            profile_->leave();
-        }
+        write_down();
         return code;
     }
+
+    /// The call begins now. It has begun already, before what an effect did.
+    void begin();
 
     [[nodiscard]] Profile& profile() const { return *profile_; }
     /// What will be written down of this call.
@@ -66,8 +58,15 @@ class Scope {
     }
 
   private:
+    Scope(Way& way, Call call, Share share, std::uint64_t site, std::uint64_t stack);
+
+    void start();
+    /// Takes the profile's lock, which `write_down` releases.
+    void end();
+    void write_down();
+
     template <typename Effect, typename Next>
-    int perform(Effect& effect, Next next) {
+    [[gnu::always_inline]] int perform(Effect& effect, Next next) {
         if constexpr (requires { effect.perform(*this, next); }) {
             return effect.perform(*this, next);
         } else {
@@ -77,6 +76,7 @@ class Scope {
 
     ThreadState* thread_;
     Profile* profile_;
+    void* next_;
     Entry entry_;
 };
 

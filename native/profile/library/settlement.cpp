@@ -8,6 +8,11 @@
 
 namespace tare::profile {
 
+void Profile::settle_full() {
+    is_long_ = true;
+    settle();
+}
+
 void Profile::settle() { settle_until(record().journal.end); }
 
 bool Profile::settle_some() {
@@ -30,7 +35,7 @@ void Profile::settle_until(std::uint32_t end) {
 }
 
 void Profile::count(const Entry& entry) {
-    if (trace_) [[unlikely]] {
+    if (is_traced_) [[unlikely]] {
         trace(entry);
     }
     if (entry.did == Did::begun) {
@@ -93,7 +98,7 @@ void Profile::post(const Entry& entry) {
                                   .call = entry.call,
                                   .site = entry.site,
                                   .slot = log_.post(),
-                                  .traced = trace_ ? trace_->last_request() : 0,
+                                  .traced = is_traced_ ? trace_->last_request() : 0,
                                   .communicator = communicators_.find(handle_of<MPI_Comm>(entry.context))});
 }
 

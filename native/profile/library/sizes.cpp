@@ -5,10 +5,16 @@
 
 namespace tare::profile {
 
-std::uint64_t other_type_byte(const Mpi& mpi, MPI_Datatype type) {
-    MPI_Count size = 0;
-    mpi.Type_size_x(type, &size);
-    return static_cast<std::uint64_t>(std::max<MPI_Count>(size, 0));
+std::uint64_t TypeSizes::look_up(const Mpi& mpi, MPI_Datatype type) {
+    for (const CommonType& common : mpi.common_types) {
+        if (common.handle == type) {
+            last_ = common;
+            return common.byte;
+        }
+    }
+    MPI_Count byte = 0;
+    mpi.Type_size_x(type, &byte);
+    return static_cast<std::uint64_t>(std::max<MPI_Count>(byte, 0));
 }
 
 }  // namespace tare::profile

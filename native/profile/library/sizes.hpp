@@ -7,21 +7,25 @@
 
 namespace tare::profile {
 
-/// Of a type that is none of the commonest.
-[[nodiscard]] std::uint64_t other_type_byte(const Mpi& mpi, MPI_Datatype type);
-
-[[nodiscard]] inline std::uint64_t type_byte(const Mpi& mpi, MPI_Datatype type) {
-    for (const CommonType& common : mpi.common_types) {
-        if (common.handle == type) {
-            return common.byte;
+/// The sizes of types. That of the last one is nearest at hand if it is among the commonest: other handles
+/// may come to mean another type.
+class TypeSizes {
+  public:
+    /// Of `count` elements, without the gaps between them.
+    [[nodiscard]] std::uint64_t data_byte(const Mpi& mpi, int count, MPI_Datatype type) {
+        if (count <= 0) [[unlikely]] {
+            return 0;
         }
+        if (type != last_.handle) [[unlikely]] {
+            return static_cast<std::uint64_t>(count) * look_up(mpi, type);
+        }
+        return static_cast<std::uint64_t>(count) * last_.byte;
     }
-    return other_type_byte(mpi, type);
-}
 
-/// Of `count` elements, without the gaps between them.
-[[nodiscard]] inline std::uint64_t data_byte(const Mpi& mpi, int count, MPI_Datatype type) {
-    return count > 0 ? static_cast<std::uint64_t>(count) * type_byte(mpi, type) : 0;
-}
+  private:
+    [[nodiscard, gnu::noinline]] std::uint64_t look_up(const Mpi& mpi, MPI_Datatype type);
+
+    CommonType last_{};
+};
 
 }  // namespace tare::profile

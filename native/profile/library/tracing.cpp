@@ -74,12 +74,13 @@ void describe_receipt(const Entry& entry, const Communicator& communicator, Trac
 
 void Profile::begin_trace(std::unique_ptr<Trace> trace, const Initialization& initialization) {
     trace_ = std::move(trace);
-    if (trace_) {
+    is_traced_ = trace_ != nullptr;
+    if (is_traced_) {
         trace_->add({.begin_ticks = clock_.ticks(initialization.begin),
                      .end_ticks = clock_.ticks(initialization.end),
                      .call = initialization.call,
                      .flags = TraceRecord::is_call | TraceRecord::on_main});
-        trace_->describe(*communicators_.find(mpi_.world));
+        trace_->describe(*communicators_.find(mpi_->world));
         trace_->add({.begin_ticks = clock_.ticks(initialization.end),
                      .end_ticks = clock_.now(),
                      .kind = TraceKind::own});
@@ -94,6 +95,7 @@ void Profile::end_trace(const RankClock& clock) {
                        .received_byte = std::bit_cast<std::uint64_t>(clock.line.rate_less_1),
                        .context = clock.realm,
                        .kind = TraceKind::closed});
+        is_traced_ = false;
         trace_.reset();
     }
 }

@@ -6,20 +6,23 @@
 
 namespace tare::profile {
 
-/// Waits by `next`. As long as `test` finds that there is something to wait for, the journal is counted.
-template <typename Next, typename Test>
-[[gnu::noinline, gnu::cold]] int count_and_wait(Profile& profile, Next next, Test test) {
-    int is_over = 0;
-    int code = MPI_SUCCESS;
-    do {
-        code = test(&is_over);
-    } while (code == MPI_SUCCESS && is_over == 0 && profile.settle_some());
-    return code != MPI_SUCCESS || is_over != 0 ? code : next();
-}
+/// What a test of requests said.
+struct Tested {
+    int code;
+    int is_over;
 
-template <typename Next, typename Test>
-int wait_and_count(Profile& profile, Next next, Test test) {
-    return profile.has_backlog() ? count_and_wait(profile, next, test) : next();
+    /// Whether nothing is left to wait for.
+    [[nodiscard]] bool is_last() const { return code != MPI_SUCCESS || is_over != 0; }
+};
+
+/// Counts the journal as long as `test` says that there is something to wait for.
+template <typename Test>
+[[gnu::noinline, gnu::cold]] Tested count_and_test(Profile& profile, Test test) {
+    Tested tested{};
+    do {
+        tested = test();
+    } while (!tested.is_last() && profile.settle_some());
+    return tested;
 }
 
 }  // namespace tare::profile

@@ -29,22 +29,20 @@
         communicator, [&] { return part; }, [&] { return sent; }, [&] { return received; } \
     }
 
-#define TARE_WRAPPED(share, name, parameters, arguments, ...)                                  \
-    namespace {                                                                                \
-    int measured_##name(Caller caller, TARE_UNPACKED parameters) {                             \
-        const Layer layer = caller.layer();                                                    \
-        auto* const next = next_function<int(TARE_UNPACKED parameters)>(Call::name, layer);    \
-        Scope scope;                                                                           \
-        return scope.measures() ? scope.measure(Call::name, Share::share, caller, __VA_ARGS__, \
-                                                [&] { return next arguments; })                \
-                                : next arguments;                                              \
-    }                                                                                          \
-    }                                                                                          \
-    TARE_SEEN(MPI_##name, parameters) {                                                        \
-        return measured_##name(TARE_CALLER_OF_MPI, TARE_UNPACKED arguments);                   \
-    }                                                                                          \
-    TARE_SEEN(PMPI_##name, parameters) {                                                       \
-        return measured_##name(TARE_CALLER_OF_PMPI, TARE_UNPACKED arguments);                  \
+#define TARE_WRAPPED(share, name, parameters, arguments, ...)                                    \
+    namespace {                                                                                  \
+    [[gnu::always_inline]] inline int measured_##name(Caller caller, TARE_UNPACKED parameters) { \
+        [[maybe_unused]] const Layer layer = caller.layer;                                       \
+        Scope scope{Call::name, Share::share, caller};                                           \
+        const auto next = [&] { return scope.next<int(TARE_UNPACKED parameters)>() arguments; }; \
+        return scope.measures() ? scope.measure(__VA_ARGS__, next) : next();                     \
+    }                                                                                            \
+    }                                                                                            \
+    TARE_SEEN(MPI_##name, parameters) {                                                          \
+        return measured_##name(TARE_CALLER_OF_MPI, TARE_UNPACKED arguments);                     \
+    }                                                                                            \
+    TARE_SEEN(PMPI_##name, parameters) {                                                         \
+        return measured_##name(TARE_CALLER_OF_PMPI, TARE_UNPACKED arguments);                    \
     }
 
 #define TARE_WRAPPED_PAIR(share, waiting, begun, parameters, arguments, ...)      \
