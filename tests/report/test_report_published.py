@@ -108,14 +108,14 @@ def test_a_view_that_a_result_cannot_fill_says_what_to_run(
     result: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_show(result, as_json=False, show_all=False, view="l12:fig4") == 0
-    assert "`tare run l12` measures it" in capsys.readouterr().out
+    assert "`tare run l12` measures what a host can of it" in capsys.readouterr().out
 
 
 def test_a_view_of_words_alone_asks_for_no_run(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_show(result, as_json=False, show_all=False, view="y15:fig9") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "Table II has who is best" in shown
-    assert "measures it" not in shown
+    assert "measures what" not in shown
 
 
 def test_programs_get_one_view(result: Path, capsys: pytest.CaptureFixture[str]) -> None:

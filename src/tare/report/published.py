@@ -134,7 +134,10 @@ def table(shown: ShownView, console: Console) -> None:
         console.print(_values_table(shown.view))
     if shown.is_lacking:
         console.print(
-            Text(f"\nThis result has nothing of it; `{shown.view.command}` measures it", style="bold")
+            Text(
+                f"\nThis result has nothing of it; `{shown.view.command}` measures what a host can of it",
+                style="bold",
+            )
         )
 
 
