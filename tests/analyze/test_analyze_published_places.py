@@ -73,3 +73,14 @@ def in_another_cell(verdict: Verdict) -> Verdict:
 def beaten_in(chosen: View, analysis: Analysis) -> dict[str, tuple[str, ...]]:
     column = ticks(chosen.claims[0], ViewEvidence(analysis)).ticks
     return {tick.role: tick.beaten_by for tick in column}
+
+
+def test_processors_that_are_shared_are_not_the_papers() -> None:
+    chosen = view("b17:fig3")
+    whole = analysis_of(chosen)
+    small = replace(whole, sessions=(replace(whole.sessions[0], host={"processors online": "2 (0-1)"}),))
+    large = replace(whole, sessions=(replace(whole.sessions[0], host={"processors online": "16 (0-15)"}),))
+    assert agreements(chosen, large)[0].word is AgreementWord.REPRODUCED
+    crowded = agreements(chosen, small)[0]
+    assert (crowded.word, crowded.here) == (AgreementWord.NOT_MEASURED, AgreementWord.REPRODUCED)
+    assert "4 processors as 2" in crowded.reason

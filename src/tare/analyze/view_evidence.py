@@ -2,7 +2,7 @@
 """What a result has of an environment and a place that a paper names."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -29,6 +29,10 @@ from tare.records.published import ClaimPlace, PresetMatrix
 from tare.records.scaled import Scaled, Short
 from tare.treat.pairing import cell_of
 
+_ONLINE = "processors online"
+"""A host's fact, such as "2 (0-1)"."""
+_CROWDED = " processors as "
+"""As a plan says it of layouts that share processors."""
 _CLASS = "class "
 """How the size of a problem of NPB begins, in words."""
 Logs = Mapping[int, float]
@@ -170,12 +174,24 @@ class ViewEvidence:
         """From the preset, by the environment itself, and by what was scaled."""
         named, asked = self.environments.get(environment), self._asked
         own = deviations_of(arm.role, named, self._emulated) if named else ()
+        points = (*points, *self._crowd(trial, points))
         if named is None or trial is None or asked is None:
             return (*own, *points)
         differs = environment_differs(arm.role, named, trial, asked)
         differs += cell_differs(arm.place, trial, asked, is_scaled=bool(points))
         otherwise = (OTHERWISE + ", ".join(differs),) if differs else ()
         return (*otherwise, *own, *points)
+
+    def _crowd(self, trial: Trial | None, points: tuple[str, ...]) -> Iterator[str]:
+        """That processors are shared, in a campaign that asked for it: a layout's own would not fit this host."""
+        host = self.analysis.sessions[0].host if self.analysis.sessions else {}
+        online, wanted = (
+            host.get(_ONLINE, "").partition(" ")[0],
+            trial.layout.as_native.processors if trial else 0,
+        )
+        said = any(_CROWDED in point for point in points)
+        if trial and trial.layout.hosts == 1 and online.isdigit() and wanted > int(online) and not said:
+            yield f"{trial.layout}: {wanted}{_CROWDED}{online}"
 
     def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
         deviations = self.deviations(arm, name, cell)
