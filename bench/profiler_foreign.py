@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the MPI profiler costs programs, those that are not Tare's above all, measured within runs.
+"""What the MPI profiler costs programs, above all foreign programs, measured within runs.
 
     python -m bench.profiler_foreign [NPB] [--minutes 9] [--block-ms 20] [--profiler FILE]
                                      [--only hpcc mpi4py cg.A.x] [--null]
@@ -7,7 +7,7 @@
 NPB is a folder of anyone's NAS Parallel Benchmarks (``cg.A.x``), or of Tare's own (``build/native/bin``); Debian's hpcc
 and a program of mpi4py are run too, where these are installed. A first run shows when each rank makes its calls, and
 cuts the run into blocks of equal time. Then runs come in twos: of each two neighbouring blocks of the first run,
-``profiler_foreign.c`` hands the calls of one to the profiler and those of the other past it, in random order; the
+``profiler_foreign.c`` hands the calls of one to the profiler and the other's past it, in random order; the
 second run does the opposite. So a pair gives one cost, in which the blocks' different work and the two runs' different
 speed cancel. Its interval is that of Hodges and Lehmann. The work must not depend on time: where runs differ in their
 calls, that is said, and the pairs are of unequal work, which widens the interval and shifts nothing.

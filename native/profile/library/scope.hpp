@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of the program's, while it lasts. What all calls have in common is in functions of their own and
-// in no call's: those of one burst then find it in the caches.
+// in no call's: the calls of one burst then find it in the caches.
 #pragma once
 
 #include "profile/library/caller.hpp"

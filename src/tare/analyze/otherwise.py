@@ -19,8 +19,8 @@ REACH = frozenset(
     )
 )
 """Options that say where a machine is and how it is reached."""
-_TOLD = frozenset({"accelerator"})
-"""Options whose effect the trials' facts tell."""
+_IN_FACTS = frozenset({"accelerator"})
+"""Options whose effect is in the trials' facts."""
 
 
 def environment_differs(role: str, environment: Environment, trial: Trial, asked: PresetMatrix) -> list[str]:
@@ -67,7 +67,7 @@ def _of_environment(own: Environment, wanted: Environment, trial: Trial) -> Iter
         return
     yield from _instead("network", _network(own, trial), _network(wanted, trial))
     yield from _instead("rto_min", own.rto_min_s, wanted.rto_min_s)
-    yield from _options({**USUAL, **own.options}, {**USUAL, **wanted.options}, REACH | _TOLD)
+    yield from _options({**USUAL, **own.options}, {**USUAL, **wanted.options}, REACH | _IN_FACTS)
 
 
 def _network(environment: Environment, trial: Trial) -> NetworkKind:

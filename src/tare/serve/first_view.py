@@ -125,7 +125,7 @@ def _view(book: Book, progress: LiveProgress) -> FirstView:
 
 
 def _book(view: FirstView, path: Path, version: Version) -> Book:
-    """A book whose members that rest on trials are those of the view."""
+    """A book that takes all that rests on trials from the view."""
     book = Book(analysis=replace(view.analysis, result=str(path)), version=version, kept=view.progress)
     lost = Markup(view.lost)  # noqa: S704 - as a template made it, from a file of this user's
     vars(book).update(answers=view.answers, lost=lost, counts=Counter(view.counts), trials={}, beside={})
