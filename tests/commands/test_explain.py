@@ -12,11 +12,12 @@ from tare.commands import explain
 from tare.commands.explain import run_explain
 from tare.commands.explained import Explained, ExplainOptions, narrowed
 from tare.commands.explained import explained as explained_of
+from tare.drawing.words import counted
 from tare.errors import ExitCode, InputError
 from tare.journal.reader import read_journal
 from tare.measure.campaign import Request, measure_campaign
 from tare.pipeline import analyse_result, run_campaign
-from tare.records import Attributed, Shift
+from tare.records import Attributed, Explanation, Shift
 from tare.report.document import render_report
 from tare.report.machine import to_json
 
@@ -119,6 +120,11 @@ def test_another_results_interventions_are_not_taken_for_its_own(tmp_path: Path)
     assert analyse_result(other).interventions == ()
 
 
+def explanations_of_time(result: Path) -> list[Explanation]:
+    """Only of the planted times: a busy host can slow the real ones, of which there are then claims too."""
+    return [each for each in analyse_result(result).explanations if each.metric == "time_s"]
+
+
 def small_pages(tmp_path: Path) -> Path:
     """A result whose environment is 25 % slower by a cause that Tare knows."""
     result = tmp_path / "result"
@@ -131,15 +137,16 @@ def test_unaided_it_finds_the_planted_cause_and_its_cure_and_says_the_time_befor
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = small_pages(tmp_path)
+    claims = counted(len(analyse_result(result).explanations), "claim")
     assert run_explain(result, ExplainOptions(blocks=6, budget="1m"), as_json=False, providers=FAKES) == 0
     out, err = (" ".join(text.split()) for text in capsys.readouterr())
-    assert "1 claim on 1 environment: this takes 1 min 0 s at most" in err
+    assert f"{claims} on 1 environment: this takes 1 min 0 s at most" in err
     assert err.index("then 1 knob in 6 blocks (about") < err.index("tries huge-pages")
     assert (
         "slow: cause of time_s: memory in small pages where native has huge ones; cure: transparent huge"
         in out
     )
-    (explanation,) = analyse_result(result).explanations
+    (explanation,) = explanations_of_time(result)
     assert (explanation.standing, explanation.cause) == (Attributed.CAUSE, "no-huge-pages")
     assert "cause of time_s" in (result / "report.html").read_text()
 
@@ -197,7 +204,7 @@ def test_another_number_of_blocks_is_another_attempt_and_the_longer_counts(tmp_p
     assert sorted(
         intervention.after.n for intervention in analysis.interventions if intervention.metric == "time_s"
     ) == [6, 8]
-    assert [explanation.after and explanation.after.n for explanation in analysis.explanations] == [8]
+    assert [explanation.after and explanation.after.n for explanation in explanations_of_time(result)] == [8]
 
 
 def test_a_result_is_read_without_what_an_earlier_version_or_a_broken_disk_left_below_it(
@@ -209,9 +216,8 @@ def test_a_result_is_read_without_what_an_earlier_version_or_a_broken_disk_left_
     text["intervention"] |= text["intervention"].pop("changes")[0]
     kept.write_text(json.dumps(text))
     (result / "explain" / "calls.json").write_text("{")
-    analysis = analyse_result(result)
-    assert analysis.interventions == ()
-    assert [explanation.standing for explanation in analysis.explanations] == [Attributed.UNEXPLAINED]
+    assert analyse_result(result).interventions == ()
+    assert [explanation.standing for explanation in explanations_of_time(result)] == [Attributed.UNEXPLAINED]
 
 
 def test_output_goes_with_a_toggle_and_never_into_another_result(tmp_path: Path) -> None:
