@@ -2,7 +2,7 @@
 """The NAS Parallel Benchmarks of Tare beside binaries of the reference, in one run on one machine.
 
     python -m bench.npb REFERENCE [--avx2 REFERENCE] [--kernels cg lu] [--classes S W A B] [--ranks 1 2 4] [--rounds 5]
-                        [--simd avx512 avx2] [--other LABEL=FOLDER] [--threads 2]
+                        [--warm-ups 1] [--simd avx512 avx2] [--other LABEL=FOLDER] [--threads 2]
 
 REFERENCE is a folder with programs named as the reference names them (``cg.A.x``), and ``--avx2`` one of the same
 compiled for AVX2; docs/npb.md has how both are made, and the bench says where a program's own words differ from that.
@@ -63,6 +63,14 @@ class Case:
     ranks: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How often each program runs, and how often before that to warm up, which long runs do by themselves."""
+
+    kept: int
+    warm_ups: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One verified run."""
@@ -120,6 +128,7 @@ def main() -> int:
     parser.add_argument("--classes", nargs="*", default=["S", "W", "A", "B"])
     parser.add_argument("--ranks", nargs="*", type=int, default=[1, 2, 4])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--warm-ups", type=int, default=1, help="rounds before them that are not kept")
     chosen = parser.parse_args()
     folders = {"reference": chosen.reference}
     folders |= {"reference, AVX2": chosen.avx2} if chosen.avx2 else {}
@@ -131,11 +140,8 @@ def main() -> int:
         for ranks in chosen.ranks
         if fits(kernel, ranks)
     ]
-    return (
-        0
-        if compare(cases, Programs(folders, chosen.threads, chosen.simd or codes_here()), chosen.rounds)
-        else 1
-    )
+    programs = Programs(folders, chosen.threads, chosen.simd or codes_here())
+    return 0 if compare(cases, programs, Rounds(chosen.rounds, chosen.warm_ups)) else 1
 
 
 def codes_here() -> list[str]:
@@ -151,7 +157,7 @@ def fits(kernel: str, ranks: int) -> bool:
     return ranks <= (os.cpu_count() or 1)
 
 
-def compare(cases: Sequence[Case], programs: Programs, rounds: int) -> bool:
+def compare(cases: Sequence[Case], programs: Programs, rounds: Rounds) -> bool:
     """Print a row for each case as soon as it is measured, then what the claims come to; whether they hold."""
     print(heading(programs))
     ratios: dict[str, dict[Case, float]] = {code: {} for code in programs.codes}
@@ -185,13 +191,13 @@ def otherwise_made(said: str, code: str) -> Iterator[str]:
             yield f"{name} = {words}{cut}, not {whole}"
 
 
-def measured(case: Case, programs: Mapping[str, Program], rounds: int) -> dict[str, list[Run]]:
-    """All programs once in each round, in random order; the first round warms up and is not kept."""
+def measured(case: Case, programs: Mapping[str, Program], rounds: Rounds) -> dict[str, list[Run]]:
+    """All programs once in each round, in random order."""
     runs: dict[str, list[Run]] = {label: [] for label in programs}
-    for number in range(rounds + 1):
+    for number in range(rounds.warm_ups + rounds.kept):
         for label in random.sample(sorted(programs), len(programs)):
             done = run_once(programs[label], case.ranks)
-            if number > 0:
+            if number >= rounds.warm_ups:
                 runs[label].append(done)
     return runs
 
