@@ -31,10 +31,10 @@ from tare.treat.pairing import cell_of
 
 _ONLINE = "processors online"
 """A host's fact, such as "2 (0-1)"."""
-_CROWDED = " processors as "
-"""As a plan says it of layouts that share processors."""
-_CLASS = "class "
-"""How the size of a problem of NPB begins, in words."""
+_CLASS = "problem_class"
+"""The option with the size of NPB's problems."""
+_SIZES = frozenset({Short.MEMORY, Short.TIME})
+"""What makes problems smaller."""
 Logs = Mapping[int, float]
 """Block → ln(time per work)."""
 
@@ -147,7 +147,7 @@ class ViewEvidence:
     def deviations(self, arm: PaperArm, environment: str, cell: Cell) -> tuple[str, ...]:
         """How this cell differs from the paper's own point."""
         trial = self.trials[cell]
-        points = tuple(point.sentence for point in self._scaled if _concerns(point, trial))
+        points = tuple(point for point in self._scaled if _concerns(point, trial))
         return self._all_deviations(arm, environment, trial, points)
 
     def runs(self, arm: MeasuredArm) -> Logs:
@@ -161,7 +161,7 @@ class ViewEvidence:
     def order_deviations(self, arm: PaperArm, environment: str, cell: Cell) -> tuple[str, ...]:
         """How the cell of an order experiment differs, whose trials are each a whole series."""
         points = tuple(
-            point.sentence
+            point
             for point in self._scaled
             if (not point.workloads or cell.workload in point.workloads)
             and (not point.layouts or cell.layout in point.layouts)
@@ -169,12 +169,12 @@ class ViewEvidence:
         return self._all_deviations(arm, environment, self._series.get(cell), points)
 
     def _all_deviations(
-        self, arm: PaperArm, environment: str, trial: Trial | None, points: tuple[str, ...]
+        self, arm: PaperArm, environment: str, trial: Trial | None, scaled: tuple[Scaled, ...]
     ) -> tuple[str, ...]:
         """From the preset, by the environment itself, and by what was scaled."""
         named, asked = self.environments.get(environment), self._asked
         own = deviations_of(arm.role, named, self._emulated) if named else ()
-        points = (*points, *self._crowd(trial, points))
+        points = (*(point.sentence for point in scaled), *self._crowd(trial, scaled))
         if named is None or trial is None or asked is None:
             return (*own, *points)
         differs = environment_differs(arm.role, named, trial, asked)
@@ -182,16 +182,16 @@ class ViewEvidence:
         otherwise = (OTHERWISE + ", ".join(differs),) if differs else ()
         return (*otherwise, *own, *points)
 
-    def _crowd(self, trial: Trial | None, points: tuple[str, ...]) -> Iterator[str]:
+    def _crowd(self, trial: Trial | None, scaled: tuple[Scaled, ...]) -> Iterator[str]:
         """That processors are shared, in a campaign that asked for it: a layout's own would not fit this host."""
         host = self.analysis.sessions[0].host if self.analysis.sessions else {}
         online, wanted = (
             host.get(_ONLINE, "").partition(" ")[0],
             trial.layout.as_native.processors if trial else 0,
         )
-        said = any(_CROWDED in point for point in points)
+        said = any(point.short_of is Short.PROCESSORS for point in scaled)
         if trial and trial.layout.hosts == 1 and online.isdigit() and wanted > int(online) and not said:
-            yield f"{trial.layout}: {wanted}{_CROWDED}{online}"
+            yield f"{trial.layout}: {wanted} processors as {online}"
 
     def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
         deviations = self.deviations(arm, name, cell)
@@ -256,10 +256,13 @@ class ViewEvidence:
         classes = (
             point.asked
             for point in self._scaled
-            if (point.here or "").startswith(_CLASS) and point.workloads and _concerns(point, trial)
+            if point.workloads
+            and point.short_of in _SIZES
+            and _CLASS in trial.workload.options
+            and _concerns(point, trial)
         )
         asked = next(classes, None)
-        return trial.workload.options if asked is None else {**trial.workload.options, "problem_class": asked}
+        return trial.workload.options if asked is None else {**trial.workload.options, _CLASS: asked}
 
     def is_layout(self, layout: str, trial: Trial) -> bool:
         """Whether it is this layout, on as many hosts or on fewer for want of hosts."""
