@@ -45,7 +45,9 @@ def _print_series(series: HistorySeries, console: Console) -> None:
     console.print(Text(one_line(title), style="bold"))
     for point in series.points:
         figures = f"{point_percent(point.overhead):>9}  {interval_percent(point.overhead)}"
-        console.print(Text(f"  {moment(point.started_utc)}  {figures}  {one_line(point.result)}"))
+        console.print(
+            Text(f"  {moment(point.started_utc)}  {figures}  {one_line(point.result)}"), soft_wrap=True
+        )
 
 
 class HistoryPointShape(JsonShape):
