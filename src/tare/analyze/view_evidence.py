@@ -140,7 +140,10 @@ class ViewEvidence:
         if not cells:
             return (), self._why_no_cell(arm.place)
         own = tuple(
-            found for cell in cells for name in names if (found := self._own_arm(arm, cell, name)) is not None
+            measured
+            for cell in cells
+            for name in names
+            if (measured := self._own_arm(arm, cell, name)) is not None
         )
         return own, "" if own else f"{arm.place.metric} has no complete block of {arm.role}"
 
@@ -184,13 +187,15 @@ class ViewEvidence:
 
     def _crowd(self, trial: Trial | None, scaled: tuple[Scaled, ...]) -> Iterator[str]:
         """That processors are shared, in a campaign that asked for it: a layout's own would not fit this host."""
+        if (
+            trial is None
+            or trial.layout.hosts > 1
+            or any(point.short_of is Short.PROCESSORS for point in scaled)
+        ):
+            return
         host = self.analysis.sessions[0].host if self.analysis.sessions else {}
-        online, wanted = (
-            host.get(_ONLINE, "").partition(" ")[0],
-            trial.layout.as_native.processors if trial else 0,
-        )
-        said = any(point.short_of is Short.PROCESSORS for point in scaled)
-        if trial and trial.layout.hosts == 1 and online.isdigit() and wanted > int(online) and not said:
+        online, wanted = host.get(_ONLINE, "").partition(" ")[0], trial.layout.as_native.processors
+        if online.isdigit() and wanted > int(online):
             yield f"{trial.layout}: {wanted} processors as {online}"
 
     def _own_arm(self, arm: PaperArm, cell: Cell, name: str) -> MeasuredArm | None:
