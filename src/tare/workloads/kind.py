@@ -11,6 +11,7 @@ from tare.records import (
     CPU_TIME,
     NET_OF_LOAD,
     Coordinate,
+    Direction,
     MpiLauncher,
     OptionValue,
     Range,
@@ -147,8 +148,9 @@ class Piece:
     name: str
     """Its name in the request for a turn."""
     metric: str
-    """The sample's name: the time of one unit of work."""
-    unit: str = "s"
+    """The sample's name: the time of one unit of work, or the rate at which it moves bytes."""
+    moved_byte: int | None = None
+    """Bytes that one unit moves, where the metric is a bandwidth; ``None``: it is a time."""
     start_count: int
     """Units in a slice, where the search for a suitable count begins; a plain trial does as many."""
     fixed: bool = False
@@ -157,6 +159,17 @@ class Piece:
     """Whether a single thread does all the work, so that its wall time minus its waiting time is its own."""
     coordinates: tuple[Coordinate, ...] = ()
     """The place of its samples; empty: they are figures."""
+
+    def wall_sample(self, time_s: float, name: str | None = None) -> Sample:
+        """The sample of a unit of work that took ``time_s`` of wall time; ``name``: another than ``metric``."""
+        rate = self.moved_byte is not None
+        return Sample(
+            name=name or self.metric,
+            value=self.moved_byte / time_s if self.moved_byte is not None else time_s,
+            unit="B/s" if rate else "s",
+            direction=Direction.MORE if rate else Direction.LESS,
+            coordinates=self.coordinates,
+        )
 
     @property
     def cpu_metric(self) -> str:

@@ -57,7 +57,13 @@ class MemoryOptions(SlicesOptions):
     """Without ``operations`` the usual two pieces; with them, one piece for each of its sizes."""
 
     known = (
-        Piece(name="bandwidth", metric="memory bandwidth", start_count=200, alone=True),
+        Piece(
+            name="bandwidth",
+            metric="memory bandwidth",
+            moved_byte=3 * MEBIBYTE,
+            start_count=200,
+            alone=True,
+        ),
         Piece(name="random", metric="random access", start_count=3000, alone=True),
     )
 

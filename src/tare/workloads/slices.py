@@ -15,7 +15,8 @@ from typing import ClassVar, Self
 from pydantic import Field, model_validator
 
 from tare.errors import InputError, WrongOutput
-from tare.records import Direction, Sample
+from tare.records import Sample
+from tare.units import MEBIBYTE
 from tare.workloads import excerpt, mpi, mpi_job
 from tare.workloads.kind import Job, Options, Output, Piece, Shape, WorkloadKind, own
 
@@ -87,7 +88,7 @@ class ComputeOptions(SlicesOptions):
 class MessagesOptions(SlicesOptions, mpi_job.MpiOptions):
     known = (
         Piece(name="latency", metric="message latency", start_count=50_000),
-        Piece(name="messages", metric="message bandwidth", start_count=200),
+        Piece(name="messages", metric="message bandwidth", moved_byte=2 * MEBIBYTE, start_count=200),
     )
 
 
@@ -181,13 +182,7 @@ def _check_rounds(name: str, slices: list[Slice], output: Output) -> None:
 def _sample(piece: Piece, slices: list[Slice]) -> Sample:
     """Time of one unit of work, by the median slice, as bursts of other load hit single slices."""
     time_s = median(each.wall_ns for each in slices) * 1e-9 / piece.start_count
-    return Sample(
-        name=piece.metric,
-        value=time_s,
-        unit=piece.unit,
-        direction=Direction.LESS,
-        coordinates=piece.coordinates,
-    )
+    return piece.wall_sample(time_s)
 
 
 COMPUTE = Slices("compute", "slices", ComputeOptions)

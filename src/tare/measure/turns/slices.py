@@ -140,28 +140,22 @@ def _shown(checks: Sequence[str | None]) -> str:
 
 
 def samples(piece: Piece, count: int, done: Slice, instance: int, at: tuple[int, int]) -> list[Sample]:
-    """Samples per unit of work: wall time, CPU time, and wall time minus waiting time.
+    """Samples per unit of work: wall time, CPU time, and wall time minus waiting time; of a bandwidth the rate.
 
     A node's own kernel counts CPU time in ticks and does not see time taken by the host's: then only the first is used.
     """
     number, process = at
-    wall = Sample(
-        name=piece.metric,
-        value=done.wall_ns * _NS / count,
-        unit="s",
-        direction=Direction.LESS,
-        coordinates=piece.coordinates,
-        instance=instance,
-        round=number,
-        process=process,
-    )
-    beside = [wall]
+    beside = [piece.wall_sample(done.wall_ns * _NS / count)]
     if done.cpu_ns is not None:
-        beside.append(replace(wall, name=piece.cpu_metric, value=done.cpu_ns * _NS / count))
+        cpu_s = done.cpu_ns * _NS / count
+        beside.append(Sample(name=piece.cpu_metric, value=cpu_s, unit="s", direction=Direction.LESS))
     if piece.alone and done.waited_ns is not None and done.waited_ns < done.wall_ns:
         net_s = (done.wall_ns - done.waited_ns) * _NS
-        beside.append(replace(wall, name=piece.net_metric, value=net_s / count))
-    return beside
+        beside.append(piece.wall_sample(net_s / count, piece.net_metric))
+    return [
+        replace(each, coordinates=piece.coordinates, instance=instance, round=number, process=process)
+        for each in beside
+    ]
 
 
 def _counts(
