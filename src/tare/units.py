@@ -3,6 +3,7 @@
 
 import math
 import re
+from collections.abc import Callable
 
 KIBIBYTE = 1024
 MEBIBYTE = 1024**2
@@ -13,6 +14,10 @@ DASH = "\N{EN DASH}"
 TIMES_FROM = 9.0
 """An overhead of 900 % is ten times native's time: larger percentages are hard to read."""
 _MOST_DECIMALS = 3
+_BEYOND_DIGITS = 1e15
+"""Garbage values: a float has no decimals here."""
+_SIGN_DECIMALS = 6
+"""Decimals up to which the end of an interval next to 0 shows its sign."""
 
 _BYTE = {
     "": 1,
@@ -78,11 +83,47 @@ def signed(text: str) -> str:
 
 
 def percent_decimals(width: float) -> int:
-    """Decimals that show an interval's width, in per cent, with two digits; ``width`` is a fraction."""
-    return min(max(1 - math.floor(math.log10(100 * width)), 0), _MOST_DECIMALS) if width > 0 else 2
+    """Decimals that a range in per cent deserves: a step of the last digit is at most a fifth of ``width``, a fraction.
+
+    Whole per cents from a width of 5 % on, tenths from 0.5 % on.
+    """
+    return _decimals(100 * width) if width > 0 else 2
 
 
 def percent_digits(fraction: float, decimals: int) -> str:
-    """A fraction in per cent; a nonzero one gets the digits that show its sign, which may be the verdict, if few do."""
+    """A point in per cent; one that is not 0 gets the digits that show its sign, if few do."""
     texts = [f"{100 * fraction:.{more}f}" for more in range(decimals, max(decimals, _MOST_DECIMALS) + 1)]
+    return next(filter(float, texts), texts[0].lstrip("-"))
+
+
+def percent_ends(low: float, high: float) -> tuple[str, str]:
+    """Both ends of an interval of fractions, in per cent, as every table and sentence prints them.
+
+    They are rounded outward, so that what is printed contains the interval; an end that is not 0 never becomes 0,
+    because its sign may be the verdict.
+    """
+    decimals = percent_decimals(high - low)
+    return _outward(100 * low, decimals, math.floor), _outward(100 * high, decimals, math.ceil)
+
+
+def times_ends(low: float, high: float) -> tuple[str, str]:
+    """Both ends of an interval of fractions as multiples: 1.1 to 1.3 more becomes 2.1 and 2.3, rounded outward."""
+    decimals = max(_decimals(high - low) - 1, 0)
+    return _outward(1 + low, decimals, math.floor), _outward(1 + high, decimals, math.ceil)
+
+
+def _decimals(width: float) -> int:
+    if width >= _BEYOND_DIGITS:
+        return 0
+    return min(max(1 - math.floor(math.log10(2 * width)), 0), _MOST_DECIMALS) if width > 0 else 2
+
+
+def _outward(value: float, decimals: int, whole: Callable[[float], int]) -> str:
+    if abs(value) >= _BEYOND_DIGITS:
+        return f"{value:.0f}"
+    exact = round(value, _SIGN_DECIMALS)
+    texts = [
+        f"{whole(round(exact * 10**more, _SIGN_DECIMALS)) / 10**more:.{more}f}"
+        for more in range(decimals, max(decimals, _SIGN_DECIMALS) + 1)
+    ]
     return next(filter(float, texts), texts[0].lstrip("-"))

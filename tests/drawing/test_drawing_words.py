@@ -38,7 +38,7 @@ def estimate(
         (0.0, 0.004, f"0.00{DASH}0.40 %"),
         (-0.0, -0.0, f"0.00{DASH}0.00 %"),
         (8.9, 9.9, f"890{DASH}990 %"),
-        (9.0, 31.4, f"{TIMES}10{DASH}32"),
+        (9.0, 31.4, f"{TIMES}10{DASH}33"),
         (None, None, "none (n = 10)"),
     ],
 )
@@ -50,7 +50,7 @@ def test_an_interval_has_true_signs_and_as_many_digits_as_its_width_carries(
 
 def test_a_bound_just_beside_zero_keeps_its_side() -> None:
     assert interval_percent(estimate(0.01, 0.0002, 0.03)) == f"0.02{DASH}3.0 %"
-    assert interval_percent(estimate(0.01, -0.0002, 0.03)) == f"{MINUS}0.02 to +3.0 %"
+    assert interval_percent(estimate(0.01, -0.0002, 0.03)) == f"{MINUS}0.1 to +3.0 %"
 
 
 def test_point_and_interval_of_one_estimate_are_both_per_cent_or_both_multiples() -> None:
@@ -120,7 +120,7 @@ def test_an_interval_with_a_width_never_looks_like_a_point(low: float, width: fl
 
 
 def test_a_bound_that_is_zero_to_the_last_digit_does_not_pretend_to_more_of_them() -> None:
-    assert interval_percent(estimate(-0.01, -0.1336, 3.6e-10)) == f"{MINUS}13 to 0 %"
+    assert interval_percent(estimate(-0.01, -0.1336, 3.6e-10)) == f"{MINUS}14 to 0 %"
 
 
 def test_a_bound_of_a_cost_is_not_praised_by_a_colour() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from tare.records import Estimate, Word
-from tare.units import DASH, MINUS, TIMES_FROM, percent_decimals, percent_digits, signed
+from tare.units import DASH, MINUS, TIMES_FROM, percent_decimals, percent_ends, signed, times_ends
 
 NO_VALUE = "\N{EM DASH}"
 MARK = {
@@ -66,9 +66,8 @@ def interval_percent(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return f"none (n = {estimate.n})"
     if _is_in_times(estimate):
-        return f"\N{MULTIPLICATION SIGN}{_times(estimate.low)}{DASH}{_times(estimate.high)}"
-    decimals = _decimals(estimate)
-    low, high = percent_digits(estimate.low, decimals), percent_digits(estimate.high, decimals)
+        return f"\N{MULTIPLICATION SIGN}{DASH.join(times_ends(estimate.low, estimate.high))}"
+    low, high = percent_ends(estimate.low, estimate.high)
     if estimate.low >= 0:
         return f"{low}{DASH}{high} %"
     return f"{signed(low)} to {signed(high)} %"
