@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where many campaigns stop by ``analyze.looks``, and what their intervals hold there."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from bench.simulation.intervals import (
 )
 from bench.simulation.own import is_sharper, sharper_from
 from bench.simulation.scenarios import Arms, Floats
+from tare.analyze.looks import precise_half_width
 from tare.records import Design
 from tare.statistics.aligned_ranks import reaches
 
@@ -87,10 +89,10 @@ def _is_narrower(arms: Arms, point: Floats, level: float, design: Design) -> Boo
 
 
 def _is_enough(point: Floats, bounds: Bounds, design: Design) -> Bools:
-    low, high = map(np.expm1, bounds)
-    enough = np.maximum(design.precise_absolute, design.precise_relative * np.abs(np.expm1(point)))
-    equivalent = (-design.margin < low) & (high < design.margin)
-    return np.asarray(equivalent | ((high - low) / 2 <= enough))
+    low, high = bounds
+    margin = math.log1p(design.margin)
+    equivalent = (-margin < low) & (high < margin)
+    return np.asarray(equivalent | ((high - low) / 2 <= precise_half_width(point, design)))
 
 
 def _surely_wide(arms: Arms, level: float, design: Design) -> Bools:
@@ -99,11 +101,11 @@ def _surely_wide(arms: Arms, level: float, design: Design) -> Bools:
     Not to have to look for the ends of all intervals: of noisy campaigns hardly any stops early.
     """
     middle = np.median(arms.log_ratios, axis=-1)
-    limit = max(design.precise_absolute, design.margin)
-    reach = _BEYOND * np.maximum(limit * np.exp(-middle), design.precise_relative * np.abs(np.expm1(-middle)))
+    limit = math.log1p(design.margin)
+    reach = _BEYOND * np.maximum(limit, precise_half_width(middle, design))
     low, high = middle - reach, middle + reach
-    farther = np.maximum(np.abs(np.expm1(low)), np.abs(np.expm1(high)))
-    too_wide = (np.expm1(high) - np.expm1(low)) / 2 > np.maximum(limit, design.precise_relative * farther)
+    farther = np.maximum(np.abs(low), np.abs(high))
+    too_wide = (high - low) / 2 > np.maximum(limit, precise_half_width(farther, design))
     above, below = statistic(arms, low), statistic(arms, high)
     farthest = weakest(arms.blocks, level)
     held = (above > 0) & (above <= farthest) & (below < 0) & (below >= -farthest)

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tare.analyze.looks import precise_half_width
 from tare.records import POWER, Design, ExpectedBlocks, LookForesight
 from tare.statistics import aligned_ranks
 from tare.statistics.aligned_ranks import Floats
@@ -39,15 +40,13 @@ class _Seen:
     points: NDArray[np.float64]
     bounds: _Bounds | None
     """Of the repeated 95 % interval."""
-    narrow: _Bounds | None
-    """Of the repeated 90 % interval, by which equivalence is judged."""
 
 
 def look_foresights(spread: float, looks: tuple[int, ...], margin: float) -> tuple[LookForesight, ...]:
     """Decisions of each look; ``spread``: the standard deviation of the block log-ratios."""
     foresights = []
     for seen in _campaigns(looks):
-        inside = _inside(seen.narrow, spread, 0.0, margin, seen.points.size)
+        inside = _inside(seen.bounds, spread, 0.0, margin, seen.points.size)
         slowest = None if seen.bounds is None else float(-np.quantile(spread * seen.bounds[0], 1 - POWER))
         foresights.append(
             LookForesight(
@@ -83,10 +82,9 @@ def _mean_blocks(spread: float, shift: float, design: Design, looks: tuple[int, 
 def _stops(look: _Seen, spread: float, shift: float, design: Design) -> NDArray[np.bool_]:
     if look.bounds is None:
         return np.zeros(look.points.size, dtype=bool)
-    low, high, point = (np.expm1(spread * part + shift) for part in (*look.bounds, look.points))
-    enough = np.maximum(design.precise_absolute, design.precise_relative * np.abs(point))
+    low, high, point = (spread * part + shift for part in (*look.bounds, look.points))
     equivalent = _inside(look.bounds, spread, shift, design.margin, look.points.size)
-    return np.asarray(((high - low) / 2 <= enough) | equivalent)
+    return np.asarray(((high - low) / 2 <= precise_half_width(point, design)) | equivalent)
 
 
 def _inside(
@@ -95,7 +93,7 @@ def _inside(
     if bounds is None:
         return np.zeros(count, dtype=bool)
     low, high = (spread * part + shift for part in bounds)
-    return np.asarray((low > math.log1p(-margin)) & (high < math.log1p(margin)))
+    return np.asarray((low > -math.log1p(margin)) & (high < math.log1p(margin)))
 
 
 @lru_cache(maxsize=16)
@@ -105,14 +103,13 @@ def _campaigns(looks: tuple[int, ...]) -> tuple[_Seen, ...]:
     runs = np.random.default_rng(_SEED).normal(scale=math.sqrt(2 / 3), size=(count, looks[-1], 3))
     log_ratios, controls = aligned_ranks.log_ratios_of(runs)
     spent = tuple(spending(look, looks[-1]) for look in looks)
-    levels = zip(boundary(looks, spent, ERROR), boundary(looks, spent, 2 * ERROR), strict=True)
+    levels = boundary(looks, spent, ERROR)
     return tuple(
-        _look(log_ratios[:, :look], controls[:, :look], *nominal)
+        _look(log_ratios[:, :look], controls[:, :look], nominal)
         for look, nominal in zip(looks, levels, strict=True)
     )
 
 
-def _look(log_ratios: Floats, controls: Floats, strict: float, loose: float) -> _Seen:
+def _look(log_ratios: Floats, controls: Floats, nominal: float) -> _Seen:
     points = aligned_ranks.points(log_ratios, controls, _PRECISION)
-    both = (bounds_of_many(log_ratios, controls, nominal, _PRECISION) for nominal in (strict, loose))
-    return _Seen(log_ratios.shape[-1], points, *both)
+    return _Seen(log_ratios.shape[-1], points, bounds_of_many(log_ratios, controls, nominal, _PRECISION))

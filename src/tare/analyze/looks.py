@@ -9,13 +9,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from tare.analyze import busy
 from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.decisions import rulings
 from tare.records import Cell, Course, Design, Estimate, Look, Overhead, Ruling, Stop, Stopped, Summary
 from tare.statistics.boundary import ERROR, boundary, spending, spending_with
 from tare.statistics.contrasts import Contrast, estimate
-from tare.statistics.estimate import as_fraction
+from tare.statistics.estimate import as_fraction, lies_within
 from tare.statistics.evidence import Reach, interval
 from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate
@@ -206,7 +209,17 @@ def control_at(summary: Summary, looks: Sequence[Look], error: float = ERROR) ->
 def _precise_or_equivalent(estimate: Estimate, design: Design) -> Stop | None:
     if estimate.low is None or estimate.high is None:
         return None
-    if -design.margin < estimate.low and estimate.high < design.margin:
+    if lies_within(estimate, design.margin):
         return Stop.EQUIVALENT
-    enough = max(design.precise_absolute, design.precise_relative * abs(estimate.point))
-    return Stop.PRECISE if (estimate.high - estimate.low) / 2 <= enough else None
+    low, high, point = map(math.log1p, (estimate.low, estimate.high, estimate.point))
+    return Stop.PRECISE if (high - low) / 2 <= precise_half_width(point, design) else None
+
+
+def precise_half_width(log_ratio: ArrayLike, design: Design) -> NDArray[np.float64]:
+    """Half-width of an interval, as a logarithm, that is precise enough beside this estimate.
+
+    ``precise_relative`` is a part of what is lost or gained, of the longer of both times: ten times faster must be
+    known as well as ten times slower.
+    """
+    relative = design.precise_relative * -np.expm1(-np.abs(log_ratio))
+    return np.maximum(math.log1p(design.precise_absolute), relative)
