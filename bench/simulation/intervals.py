@@ -15,7 +15,6 @@ from scipy.special import ndtr
 
 from bench.simulation import own
 from bench.simulation.scenarios import Arms, Floats, Scenario
-from tare.analyze.judgement import EQUIVALENCE_LEVEL
 from tare.statistics import aligned_ranks
 from tare.statistics.blocks import farthest, fewest_blocks, quantile
 from tare.statistics.boundary import ERROR, boundary, constant_spending, spending
@@ -121,9 +120,9 @@ def pulled(arms: Arms, value: float | Floats) -> Floats:
     return shifts
 
 
-def equivalent(arms: Arms, margin: float, error: float = 1 - EQUIVALENCE_LEVEL) -> Bools:
-    """Whether the interval that misses with a chance of ``error`` lies wholly within ±``margin``, a fraction."""
-    above = beyond(arms, float(np.log1p(-margin)), error)[0]
+def equivalent(arms: Arms, margin: float, error: float = ERROR) -> Bools:
+    """Whether the interval that misses with a chance of ``error`` lies within ``margin`` (``lies_within``)."""
+    above = beyond(arms, -float(np.log1p(margin)), error)[0]
     rows = np.flatnonzero(above)
     if rows.size:
         above[rows] = beyond(arms.chosen(rows), float(np.log1p(margin)), error)[1]
@@ -154,7 +153,7 @@ def ever_differs(arms: Arms, looks: Sequence[int] = LOOKS, truth: float = 0.0) -
 
 def ever_equivalent(arms: Arms, margin: float, looks: Sequence[int] = LOOKS) -> Bools:
     """Whether any look's equivalence test passes."""
-    values = [equivalent(arms.leading(n), margin, level) for n, level in levels(looks, 1 - EQUIVALENCE_LEVEL)]
+    values = [equivalent(arms.leading(n), margin, level) for n, level in levels(looks)]
     return np.asarray(np.any(values, axis=0))
 
 

@@ -11,14 +11,16 @@ DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 
 
-def measured(low: float, high: float, floor: float = 0.001, n: int = 10) -> Overhead:
+def measured(
+    low: float, high: float, floor: float = 0.001, n: int = 10, direction: Direction = Direction.LESS
+) -> Overhead:
     """An overhead with the given interval, and a noise floor of ±``floor``."""
     summary = Summary(
         cell=Cell(workload="burn", layout="1c1p1i"),
         environment="docker",
-        metric="rate",
-        unit="1/s",
-        direction=Direction.MORE,
+        metric="wall_s",
+        unit="s",
+        direction=direction,
         primary=True,
         blocks=(BlockValue(block=0, native=(1.0, 1.0), environment=1.0),),
         log_ratios=(0.0,),
@@ -52,18 +54,46 @@ def said(low: float, high: float, word: Word, more_blocks: int | None = None) ->
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (0.0523, 0.0811, f"slower by 5.2{DASH}8.1 %"),
+        (0.0523, 0.0811, f"slower by 5.2{DASH}8.2 %"),
         (0.46, 1.27, f"slower by 46{DASH}127 %"),
         (0.00412, 0.00567, f"slower by 0.41{DASH}0.57 %"),
         (0.051021, 0.051449, f"slower by 5.102{DASH}5.145 %"),
         (0.05, 0.05, "slower by 5.00 %"),
         (0.05, 0.05 + 1e-9, "slower by 5.000 %"),
         (8.51, 9.49, f"slower by 851{DASH}949 %"),
-        (9.2, 31.4, f"slower: 10{DASH}32 times native's time"),
+        (9.2, 31.4, f"slower: 10{DASH}33 times native's time"),
     ],
 )
 def test_digits_follow_the_width_of_the_interval(low: float, high: float, expected: str) -> None:
     assert said(low, high, Word.SLOWER) == f"docker: {expected} (n = 10)"
+
+
+def of_a_rate(low: float, high: float, word: Word, at_most: float | None = None) -> str:
+    of_time = judged(low, high, word)
+    return sentence(replace(of_time, overhead=measured(low, high, direction=Direction.MORE), at_most=at_most))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word", "expected"),
+    [
+        (-0.565, -0.523, Word.FASTER, f"faster: 2.0{DASH}2.3 times native's rate (n = 10)"),
+        (-0.081, -0.052, Word.FASTER, f"faster: its rate is 5.4{DASH}8.9 % higher (n = 10)"),
+        (0.25, 0.35, Word.SLOWER, f"slower: its rate is 20{DASH}26 % lower (n = 10)"),
+        (9.2, 31.4, Word.SLOWER, f"slower: its rate is 90{DASH}97 % lower (n = 10)"),
+    ],
+)
+def test_a_rates_gain_and_loss_are_those_of_the_rate(
+    low: float, high: float, word: Word, expected: str
+) -> None:
+    assert of_a_rate(low, high, word) == f"docker: {expected}"
+
+
+def test_an_open_question_about_a_rate_shows_the_rates_own_change() -> None:
+    assert f"undecided: {MINUS}18 to +9 % (" in of_a_rate(-0.08, 0.21, Word.UNDECIDED)
+
+
+def test_a_bound_of_a_rate_is_what_the_rate_may_lose() -> None:
+    assert of_a_rate(-0.2, 0.0704, Word.BOUNDED, 0.0704) == "docker: costs at most 6.6 % (n = 10)"
 
 
 def test_faster_names_the_time_saved_smaller_figure_first() -> None:

@@ -102,7 +102,7 @@ def test_a_row_of_the_table_has_a_cell_for_each_primary_metric() -> None:
     by_name = dict(zip([name for name, _ in arrange.primaries(campaign())], cells, strict=True))
     assert by_name["compute"] == "±1 %"
     assert by_name["random access"] == "?"
-    assert re.fullmatch(r"\+\d+ to \+\d+ %", by_name["message bandwidth"])
+    assert re.fullmatch(rf"{MINUS}\d+ to {MINUS}\d+ %", by_name["message bandwidth"])
 
 
 def test_a_single_primary_metric_needs_no_table_of_its_own() -> None:
@@ -134,11 +134,20 @@ def test_a_result_that_an_environment_lacks_is_a_dash() -> None:
     assert "no result: compute" in flowing(printed(analysis))
 
 
-def judged(word: Word, low: float | None, high: float | None, **others: Any) -> Verdict:
+def judged(
+    word: Word,
+    low: float | None,
+    high: float | None,
+    direction: Direction = Direction.LESS,
+    **others: Any,
+) -> Verdict:
     verdict = campaign().verdicts[0]
     typical = Estimate(point=low or 0.0, low=low, high=high, level=0.95, n=16)
-    plain = {"within": None, "at_most": None, "withheld": None} | others
-    return replace(verdict, overhead=replace(verdict.overhead, typical=typical), word=word, **plain)
+    summary = replace(verdict.overhead.summary, direction=direction)
+    plain = {"within": None, "at_most": None, "withheld": None, "standing": None} | others
+    return replace(
+        verdict, overhead=replace(verdict.overhead, summary=summary, typical=typical), word=word, **plain
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,6 +155,8 @@ def judged(word: Word, low: float | None, high: float | None, **others: Any) -> 
     [
         (judged(Word.SLOWER, 0.312, 0.37), "+31 to +37 %"),
         (judged(Word.SLOWER, 9.4, 20.0), "\N{MULTIPLICATION SIGN}10\N{EN DASH}21"),
+        (judged(Word.FASTER, -0.565, -0.523, Direction.MORE), "\N{MULTIPLICATION SIGN}2.0\N{EN DASH}2.3"),
+        (judged(Word.SLOWER, 0.25, 0.35, Direction.MORE), f"{MINUS}26 to {MINUS}20 %"),
         (judged(Word.FASTER, -0.05, -0.031), f"{MINUS}5.0 to {MINUS}3.1 %"),
         (judged(Word.WITHIN, -0.01, 0.01, within=0.02), "±2 %"),
         (judged(Word.BOUNDED, -0.03, 0.07, at_most=0.07), "\N{LESS-THAN OR EQUAL TO} 7 %"),

@@ -103,7 +103,7 @@ def test_a_word_that_did_not_hold_together_is_named_beside_the_one_that_does() -
 
 def test_what_holds_together_is_said_once_per_family() -> None:
     primary, exploratory = trust.families_said(compared(example()))
-    assert primary.startswith("The 5 primary claims hold jointly")
+    assert primary.startswith("The intervals of the 5 primary claims hold jointly")
     assert exploratory.startswith("60 comparisons on other metrics are exploratory")
 
 

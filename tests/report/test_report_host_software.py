@@ -60,14 +60,14 @@ def test_the_answer_names_what_differs_and_both_costs_together(analysis: Analysi
     (host,) = [line for line in lines if " lxc: " in line]
     (docker,) = [line for line in lines if " docker: " in line]
     assert "differs from the image in C library" in host
-    assert "+12.10 to +13.00 % against the host's build" in docker
+    assert "+12.1 to +13.0 % against the host's build" in docker
 
 
 def test_the_tables_take_software_and_container_apart(analysis: Analysis) -> None:
     stream = io.StringIO()
     host_software.table(analysis, Console(file=stream, width=300), show_all=False)
     said = stream.getvalue()
-    assert "software +11.80 to +12.60 %, container +0.10 to +0.50 % (n = 10)" in said
+    assert "software +11.8 to +12.6 %, container +0.10 to +0.50 % (n = 10)" in said
     assert "C library: host libc.so.6 2.36; image libc.so.6 2.41" in said
     assert "libm: the same: libm.so.6" in said
 

@@ -39,7 +39,7 @@ def test_each_treatment_stands_under_its_warning_and_beside_our_own_estimate(tre
     assert f"Warning: {AGAINST[treatment]}" in text
     assert NOTE in text
     assert "by Tare" in text
-    assert "+6.69 % (6.21\N{EN DASH}7.05 %)" in text
+    assert "+6.7 % (6.2\N{EN DASH}7.1 %)" in text
 
 
 @pytest.mark.parametrize("treatment", list(Treatment))

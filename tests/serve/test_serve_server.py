@@ -215,7 +215,7 @@ def test_the_figures_are_those_of_the_analysis(client: Client, folder: Path) -> 
     primary = [verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary]
     assert len(primary) == 3
     for verdict in primary:
-        assert f">{unbreakable(interval_percent(verdict.overhead.typical))}<" in text
+        assert f">{unbreakable(interval_percent(verdict.shown))}<" in text
     data = client.get(f"{result_named(client, 'plain')}/data.json")
     assert data.headers["Content-Type"] == "application/json"
     sentences = [verdict["sentence"] for verdict in json.loads(data.text)["verdicts"]]

@@ -9,11 +9,11 @@ from scipy.special import ndtr
 from scipy.stats import wilcoxon
 from tests.analyze.verdict_example import around
 
-from tare.analyze.judgement import is_equivalent
 from tare.records import Estimate
 from tare.statistics.aligned_ranks import log_ratios_of, statistic
 from tare.statistics.blocks import farthest, quantile
 from tare.statistics.contrasts import Blocks, Contrast, Differences, estimate
+from tare.statistics.estimate import as_fraction, lies_within
 from tare.statistics.evidence import Reach, difference_p, equivalence_p, interval, least_error
 
 LOOKS = Reach((10, 16, 24, 32), (100 / 1024, 256 / 1024, 576 / 1024, 1.0))
@@ -48,9 +48,11 @@ def test_the_interval_leaves_out_zero_exactly_when_p_is_at_most_its_error(
 
 
 @given(samples())
-def test_equivalence_is_shown_exactly_when_its_p_is_at_most_one_in_twenty(contrast: Contrast) -> None:
+def test_an_interval_lies_within_the_margin_exactly_when_p_of_both_ends_is_at_most_its_error(
+    contrast: Contrast,
+) -> None:
     p = equivalence_p(contrast, 0.03, Reach.at_once(len(contrast.log_ratios)))
-    assert is_equivalent(contrast, 0.03) == (p <= 0.05)
+    assert lies_within(as_fraction(estimate(contrast, 0.1)), 0.03) == (2 * p <= 0.1)
 
 
 def test_p_of_pairs_is_that_of_scipys_exact_test() -> None:

@@ -117,7 +117,7 @@ def test_word_interval_and_p_agree_where_times_are_multiples_of_ten_milliseconds
     assert differs == (difference_p(judged_of, reach) <= 0.05)
     assert differs >= (judged.word in (Word.SLOWER, Word.FASTER))
     if judged.within is not None:
-        assert equivalence_p(judged_of, judged.within, reach) <= 0.05
+        assert 2 * equivalence_p(judged_of, judged.within, reach) <= 0.05
     for error in (0.1, 0.01, 0.002):
         result = estimate(blocks, error)
         left_out = result.low is not None and result.high is not None and (result.low > 0 or result.high < 0)

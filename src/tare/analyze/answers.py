@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """One sentence per environment about all its primary metrics; metrics with the same result are named together."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
-from tare.analyze.sentence import signed_range
-from tare.records import TOO_BUSY, Answer, AnswerPart, Cell, Summary, Verdict, Word, is_without_load
-from tare.units import TIMES_FROM
+from tare.analyze.differences import difference_said, range_said
+from tare.records import (
+    TOO_BUSY,
+    Answer,
+    AnswerPart,
+    Cell,
+    Direction,
+    Summary,
+    Verdict,
+    Word,
+    is_without_load,
+)
 
-_MOST_DECIMALS = 3
 _OF_A_PROGRAM = "wall_s"
 """The metric of a whole program, which is better called by its workload's name."""
 Names: TypeAlias = Mapping[tuple[Cell, str], str]
@@ -105,28 +112,28 @@ def _parts(verdicts: Sequence[Verdict], names: Names) -> tuple[AnswerPart, ...]:
 
 
 def _saying(verdict: Verdict, name: str) -> _Saying:
-    typical = verdict.overhead.typical
+    point = verdict.shown.point
     rank = _Precedence.WITHHELD if verdict.withheld else _Precedence[verdict.word.name]
     sizes = {
-        _Precedence.SLOWER: -typical.point,
+        _Precedence.SLOWER: -point,
         _Precedence.WITHIN: verdict.within,
-        _Precedence.FASTER: typical.point,
+        _Precedence.FASTER: point,
         _Precedence.BOUNDED: verdict.at_most,
     }
     return _Saying(rank, sizes.get(rank) or 0.0, verdict.word, name, _text(verdict))
 
 
 def _text(verdict: Verdict) -> str:
-    typical, said = verdict.overhead.typical, verdict.said
-    if typical.low is None or typical.high is None:
-        return f"no interval, n = {typical.n}"
+    shown, said, direction = verdict.shown, verdict.said, verdict.overhead.summary.direction
+    if shown.low is None:
+        return f"no interval, n = {shown.n}"
     if verdict.word is Word.UNDECIDED:
-        return signed_range(typical.low, typical.high)
+        return range_said(shown, direction)
     if verdict.word is Word.WITHIN:
         return said.replace(" %", " % of native", 1)
     if verdict.word is Word.BOUNDED:
-        return f"{said} slower"
-    return difference_said(verdict.word, typical.low, typical.high)
+        return f"{said} {'slower' if direction is Direction.LESS else 'lower'}"
+    return difference_said(verdict.word, shown, direction)
 
 
 def _part(group: Sequence[_Saying]) -> AnswerPart:
@@ -138,31 +145,6 @@ def _part(group: Sequence[_Saying]) -> AnswerPart:
     else:
         text = f"{joined(names)} {first.text}"
     return AnswerPart(word=first.word, metrics=names, text=text)
-
-
-def difference_said(word: Word, low: float, high: float) -> str:
-    """For example "25 to 28 % slower"."""
-    if low >= TIMES_FROM:
-        return f"at {1 + low:.0f} to {1 + high:.0f} times native's time"
-    near, far = bounds(low, high)
-    span = f"{near} %" if near == far else f"{near} to {far} %"
-    return f"{span} {word}"
-
-
-def bounds(low: float, high: float) -> tuple[str, str]:
-    """Sizes in per cent of an interval that excludes 0, the end nearer to 0 first.
-
-    Each has two digits and is rounded outward, so that the range contains the interval; the tables give all digits.
-    """
-    near, far = sorted((abs(low), abs(high)))
-    return _two_digits(near, math.floor), _two_digits(far, math.ceil)
-
-
-def _two_digits(size: float, whole: Callable[[float], int]) -> str:
-    percent = round(100 * size, _MOST_DECIMALS + 3)
-    decimals = 1 - math.floor(math.log10(percent)) if percent > 0 else 0
-    decimals = min(max(decimals, 0), _MOST_DECIMALS)
-    return f"{whole(round(percent * 10**decimals, 3)) / 10**decimals:.{decimals}f}"
 
 
 def joined(names: Sequence[str]) -> str:

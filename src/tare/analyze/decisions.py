@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from tare.analyze import busy
 from tare.analyze.contrasts import contrast_of, controls_of
-from tare.analyze.sentence import advice, signed_range
+from tare.analyze.differences import signed_range
+from tare.analyze.sentence import advice
 from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.boundary import ERROR, boundary, constant_spending, spending_with

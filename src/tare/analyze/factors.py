@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.answers import bounds
 from tare.records import (
     Cell,
     Dependence,
@@ -32,7 +31,7 @@ from tare.records import (
 from tare.statistics.estimate import as_fraction
 from tare.statistics.multiplicity import ERROR, adjusted, holds
 from tare.statistics.simultaneous import Band, band, exchange_p
-from tare.units import TIMES_FROM
+from tare.units import TIMES_FROM, percent_ends
 
 Floats = NDArray[np.float64]
 _Metric = tuple[str, str, str, Direction]
@@ -217,7 +216,7 @@ def _difference_said(dependence: Dependence, clear: Sequence[LevelOverhead]) -> 
 def _span_said(low: float, high: float) -> str:
     if low >= TIMES_FROM:
         return f"{1 + low:.0f} to {1 + high:.0f} times as much"
-    near, far = bounds(low, high)
+    near, far = percent_ends(low, high)
     return f"{near if near == far else f'{near} to {far}'} % more"
 
 
@@ -247,7 +246,7 @@ def _widest_said(dependence: Dependence) -> str:
     ]
     widest = max(ends, default=math.inf)
     return (
-        f"differences within \N{PLUS-MINUS SIGN}{bounds(0.0, widest)[1]} %"
+        f"differences within \N{PLUS-MINUS SIGN}{percent_ends(0.0, widest)[1]} %"
         if ends
         else "differences not known"
     )

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from tare.analyze.across_results import comparable, not_comparable, points_of, side_of
-from tare.analyze.sentence import signed_range
+from tare.analyze.differences import signed_range
 from tare.records import (
     Analysis,
     Cell,

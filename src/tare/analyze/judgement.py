@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be said about an overhead, and what may not yet be said."""
+"""What may be said about an overhead, and what may not yet be said: every word is read from one interval."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tare.analyze.estimation import overhead
-from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, reach_after, seen
+from tare.analyze.looks import Arm
 from tare.analyze.sentence import claim_said
-from tare.records import Course, Estimate, Look, Overhead, Summary, Verdict, Word
-from tare.statistics.blocks import fewest_blocks
+from tare.records import Course, Estimate, Overhead, Summary, Verdict, Word
+from tare.statistics.blocks import fewest_blocks, quantile
 from tare.statistics.boundary import ERROR
-from tare.statistics.contrasts import Contrast
-from tare.statistics.evidence import equivalence_p
-from tare.statistics.multiplicity import holds
+from tare.statistics.estimate import leaves_out_0, lies_within
 from tare.statistics.student import standard_deviation
 
 NESTED_MARGINS = (0.01, 0.02, 0.05, 0.10)
-"""Tested besides the campaign's own margin."""
+"""Named besides the campaign's own margin."""
 MOST_BOUND = 0.10
 """A larger bound is not worth stating: nobody would act on it."""
-EQUIVALENCE_LEVEL = 1 - EQUIVALENCE_ERROR
 MOST_BLOCKS = 10_000
 """More further blocks than this are no honest advice."""
 
@@ -35,36 +32,26 @@ class Claim:
 
 
 def margins(declared: float) -> tuple[float, ...]:
-    """All margins that are tested, the widest first."""
+    """All margins that a claim may name, the widest first."""
     return tuple(sorted({*NESTED_MARGINS, declared}, reverse=True))
 
 
-def narrowest(declared: float, holds: Callable[[float], bool]) -> float | None:
-    """Go from the widest margin to the narrowest while ``holds`` is true; give the last that held, or ``None``.
+def claim(shown: Estimate, declared: float) -> Claim:
+    """Read the strongest word from the interval that is printed beside it.
 
-    Each is tested only if the wider one held, so their number needs no correction: a fixed sequence of tests
-    (Maurer, Hothorn and Lehmacher, in: Biometrie in der chemisch-pharmazeutischen Industrie 6 (1995) 3-18).
+    It is wrong only if the interval misses. The margin that was declared beforehand comes first.
     """
-    last = None
-    for margin in margins(declared):
-        if not holds(margin):
-            break
-        last = margin
-    return last
-
-
-def claim(typical: Estimate, declared: float, within: float | None, *, differs: bool) -> Claim:
-    """Choose the word. ``within``: the narrowest margin that holds; ``differs``: no difference was ruled out."""
-    if typical.low is None or typical.high is None:
+    if shown.low is None or shown.high is None:
         return Claim(Word.UNDECIDED)
+    within = min((margin for margin in margins(declared) if lies_within(shown, margin)), default=None)
     if within is not None and within <= declared:
         return Claim(Word.WITHIN, within)
-    if differs:
-        return Claim(Word.SLOWER if typical.point > 0 else Word.FASTER, within)
+    if leaves_out_0(shown):
+        return Claim(Word.SLOWER if shown.low > 0 else Word.FASTER, within)
     if within is not None:
         return Claim(Word.WITHIN, within)
-    if 0 <= typical.high < MOST_BOUND:
-        return Claim(Word.BOUNDED, at_most=typical.high)
+    if shown.high < MOST_BOUND:
+        return Claim(Word.BOUNDED, at_most=shown.high)
     return Claim(Word.UNDECIDED)
 
 
@@ -84,10 +71,8 @@ def verdicts(
 
 
 def verdict(judged: Overhead, margin: float) -> Verdict:
-    """Judge one overhead; ``margin``, declared beforehand, is the fraction that counts as no difference."""
-    contrast = seen(judged.summary, judged.looks)
-    within = narrowest(margin, lambda each: is_equivalent(contrast, each, judged.looks))
-    own = claim(judged.typical, margin, within, differs=leaves_out_0(judged.typical))
+    """Judge one overhead alone; ``margin``, declared beforehand, is the fraction that counts as no difference."""
+    own = claim(judged.typical, margin)
     unsaid = Verdict(
         overhead=judged,
         word=own.word,
@@ -101,42 +86,31 @@ def verdict(judged: Overhead, margin: float) -> Verdict:
     return replace(unsaid, claim=claim_said(unsaid))
 
 
-def leaves_out_0(typical: Estimate) -> bool:
-    """Whether the interval shows a difference."""
-    return typical.low is not None and typical.high is not None and (typical.low > 0 or typical.high < 0)
+def word_of(shown: Estimate, margin: float) -> Word:
+    """The word by the declared margin alone: the wider ones and a bound are left out."""
+    if lies_within(shown, margin):
+        return Word.WITHIN
+    if leaves_out_0(shown):
+        return Word.SLOWER if shown.point > 0 else Word.FASTER
+    return Word.UNDECIDED
 
 
-def word_of(typical: Estimate, contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> Word:
-    """Give the word, by the declared margin alone, for an overhead (as a fraction) estimated from ``contrast``."""
-    within = margin if is_equivalent(contrast, margin, looks) else None
-    own = claim(typical, margin, within, differs=leaves_out_0(typical)).word
-    return Word.UNDECIDED if own is Word.BOUNDED else own
+def blocks_wanted(judged: Overhead, margin: float, error: float = ERROR) -> int | None:
+    """Approximate number of further blocks to decide: (z s / h)^2 + 2 blocks, minus the present ones.
 
-
-def is_equivalent(contrast: Contrast, margin: float, looks: Sequence[Look] = ()) -> bool:
-    """Do two one-sided tests: the 90 % interval must lie wholly inside ±``margin``.
-
-    With ``looks`` it is the repeated 90 % interval: each of the two tests then errs at any look with at most 5 %.
-    Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
+    s is the standard deviation of the log-ratios, z the normal quantile for an interval that misses with a chance of
+    ``error``; h is the distance to the nearer decision: to distinguish the estimate from 0 or to place it inside the
+    margin. ``None`` when a single block gives no s, or for more than ``MOST_BLOCKS``.
     """
-    return holds(equivalence_p(contrast, margin, reach_after(looks, len(contrast.log_ratios))))
-
-
-def blocks_wanted(judged: Overhead, margin: float) -> int | None:
-    """Approximate number of further blocks to decide: (1.96 s / h)^2 + 2 blocks, minus the present ones.
-
-    s is the standard deviation of the log-ratios; h is the distance to the nearer decision: to distinguish the estimate
-    from 0 or to place it inside the margin. ``None`` when a single block gives no s, or for more than ``MOST_BLOCKS``.
-    """
-    n = judged.typical.n
+    n, point = judged.typical.n, abs(judged.typical.point)
     deviation = standard_deviation(judged.summary.log_ratios)
-    distance = max(abs(judged.typical.point), margins(margin)[0] - abs(judged.typical.point))
+    distance = max(point, margins(margin)[0] - point)
     if deviation is None or distance <= 0:
         return None
-    needed = (1.96 * deviation / math.log1p(distance)) ** 2 + 2
+    needed = (quantile(error) * deviation / math.log1p(distance)) ** 2 + 2
     if needed - n > MOST_BLOCKS:
         return None
-    return max(math.ceil(needed), fewest_blocks(ERROR), n + 1) - n
+    return max(math.ceil(needed), fewest_blocks(error), n + 1) - n
 
 
 def _is_below_noise_floor(typical: Estimate, noise_floor: Estimate) -> bool:

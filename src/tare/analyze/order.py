@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.analyze.judgement import EQUIVALENCE_LEVEL
 from tare.records import (
     Estimate,
     OrderContrast,
@@ -24,7 +23,7 @@ from tare.records import (
     OrderVerdict,
     OrderWord,
 )
-from tare.statistics.estimate import LEVEL, as_fraction
+from tare.statistics.estimate import LEVEL, as_fraction, leaves_out_0, lies_within
 from tare.statistics.signed_rank import hodges_lehmann
 
 MARGIN = 0.005
@@ -48,7 +47,7 @@ def _verdict(summary: OrderSummary, margin: float) -> OrderVerdict:
     slopes = [slope(log_times, uptimes) for log_times, uptimes in tables]
     growth = as_fraction(hodges_lehmann(slopes))
     p = permutation_p(tables)
-    word = _word(growth, slopes, p, margin)
+    word = _word(growth, p, margin)
     return OrderVerdict(
         summary=summary,
         growth=growth,
@@ -154,14 +153,12 @@ def _log_time(block: OrderedBlock, ordering: Ordering, value: float) -> float:
     )
 
 
-def _word(growth: Estimate, slopes: Sequence[float], p: float, margin: float) -> OrderWord:
+def _word(growth: Estimate, p: float, margin: float) -> OrderWord:
     if growth.low is None or growth.high is None:
         return OrderWord.UNDECIDED
-    narrow = as_fraction(hodges_lehmann(slopes, EQUIVALENCE_LEVEL))
-    if narrow.low is not None and narrow.high is not None and -margin < narrow.low <= narrow.high < margin:
+    if lies_within(growth, margin):
         return OrderWord.WITHIN
-    apart = growth.low > 0 or growth.high < 0
-    return OrderWord.ACCUMULATES if apart and p <= _LEVEL else OrderWord.UNDECIDED
+    return OrderWord.ACCUMULATES if leaves_out_0(growth) and p <= _LEVEL else OrderWord.UNDECIDED
 
 
 def _claim(summary: OrderSummary, growth: Estimate, word: OrderWord, margin: float) -> str:
@@ -176,4 +173,5 @@ def _claim(summary: OrderSummary, growth: Estimate, word: OrderWord, margin: flo
         )
     if word is OrderWord.ACCUMULATES:
         return f"state accumulates, {metric} takes {span} more time at the end of a series ({counted})"
-    return f"undecided, {metric} takes {span} more time at the end of a series ({counted})"
+    unsure = "; by chance its orders alone could have made as much" if leaves_out_0(growth) else ""
+    return f"undecided, {metric} takes {span} more time at the end of a series ({counted}){unsure}"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The environments of a cell against each other, within blocks: never by overlapping intervals."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from tare.analyze.busy import drowns
@@ -11,27 +12,18 @@ from tare.analyze.looks import by_block, common_reach, seen
 from tare.records import NATIVE, Estimate, Overhead, PairDifference, Ranked, Ranking, Verdict
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.contrasts import Contrast, mirrored, widened
-from tare.statistics.estimate import as_fraction
+from tare.statistics.estimate import as_fraction, leaves_out_0, lies_within
 from tare.statistics.evidence import difference_p, equivalence_p, interval
 from tare.statistics.letters import letters
-from tare.statistics.multiplicity import ERROR, adjusted, holds
+from tare.statistics.multiplicity import ERROR
 from tare.statistics.signed_rank import fewest_values
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    first: str
-    second: str
-    estimate: Estimate
-    difference_p: float
-    equivalence_p: float
 
 
 def rankings(verdicts: Sequence[Verdict]) -> tuple[Ranking, ...]:
     """Rank the environments of each cell on its primary metric; one ranking per cell with an environment.
 
-    All pairs, including native, are compared by their log-ratios in their common blocks; Holm's procedure runs over the
-    pairs of a ranking, separately for differences and equivalences.
+    All pairs, including native, are compared by their log-ratios in their common blocks; the intervals of a ranking's
+    pairs hold jointly, and say which two are distinguished and which are equal.
     """
     cells = dict.fromkeys(
         (verdict.overhead.summary.cell, verdict.overhead.summary.metric)
@@ -56,11 +48,10 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
     names = sorted((NATIVE, *overheads), key=lambda name: _point(overheads.get(name)))
     floor = verdicts[0].overhead.noise_floor
     withheld = {verdict.overhead.summary.environment for verdict in verdicts if verdict.withheld}
-    pairs = _judged(
-        [
-            _unclaimed(pair) if {pair.first, pair.second} & withheld else _above(pair, floor)
-            for pair in (_pair(*names_of, overheads, margin) for names_of in combinations(names, 2))
-        ]
+    named = list(combinations(names, 2))
+    pairs = tuple(
+        _unclaimed(pair) if {pair.first, pair.second} & withheld else _above(pair, floor)
+        for pair in (_pair(*both, overheads, margin, len(named)) for both in named)
     )
     ranking = letters(names, ((pair.first, pair.second) for pair in pairs if pair.distinguished))
     places = tuple(
@@ -86,35 +77,43 @@ def _fewest_blocks(pairs: int) -> int:
     return max(fewest_blocks(error), fewest_values(1 - error))
 
 
-def _unclaimed(pair: _Pair) -> _Pair:
+def _unclaimed(pair: PairDifference) -> PairDifference:
     """The pair without a claim: an environment without claims gets none beside another either."""
-    return replace(pair, difference_p=1.0, equivalence_p=1.0)
+    return replace(pair, adjusted_p=1.0, adjusted_equivalence_p=1.0, distinguished=False, equal=False)
 
 
-def _above(pair: _Pair, floor: Estimate) -> _Pair:
+def _above(pair: PairDifference, floor: Estimate) -> PairDifference:
     """The pair, distinguished only if it differs by more than native against itself."""
-    return replace(pair, difference_p=1.0) if drowns(pair.estimate, floor) else pair
+    drowned = pair.distinguished and drowns(pair.difference, floor)
+    return replace(pair, adjusted_p=1.0, distinguished=False) if drowned else pair
 
 
 def _point(overhead: Overhead | None) -> float:
     return overhead.typical.point if overhead else 0.0
 
 
-def _pair(first: str, second: str, overheads: Mapping[str, Overhead], margin: float) -> _Pair:
+def _pair(
+    first: str, second: str, overheads: Mapping[str, Overhead], margin: float, pairs: int
+) -> PairDifference:
+    """One of ``pairs`` pairs, whose intervals hold jointly; without common blocks nothing is known of it."""
     ours, theirs = overheads.get(first), overheads.get(second)
     contrast = _contrast(ours, theirs)
-    n = len(contrast.log_ratios)
-    if not n:
-        return _Pair(
-            first, second, Estimate(point=float("nan"), low=None, high=None, level=1 - ERROR, n=0), 1.0, 1.0
-        )
-    reach = common_reach([each for each in (ours, theirs) if each], n)
-    estimate = as_fraction(interval(contrast, reach, ERROR))
-    if estimate.low is None:
-        without = Estimate(point=estimate.point, low=None, high=None, level=estimate.level, n=estimate.n)
-        return _Pair(first, second, without, 1.0, 1.0)
-    equivalence = equivalence_p(contrast, margin, reach)
-    return _Pair(first, second, estimate, difference_p(contrast, reach), equivalence)
+    n, error = len(contrast.log_ratios), ERROR / pairs
+    difference = Estimate(point=math.nan, low=None, high=None, level=1 - error, n=0)
+    p = equivalence = 1.0
+    if n:
+        reach = common_reach([each for each in (ours, theirs) if each], n)
+        difference = as_fraction(interval(contrast, reach, error))
+        p, equivalence = difference_p(contrast, reach), 2 * equivalence_p(contrast, margin, reach)
+    return PairDifference(
+        first=first,
+        second=second,
+        difference=difference,
+        adjusted_p=min(1.0, pairs * p),
+        adjusted_equivalence_p=min(1.0, pairs * equivalence),
+        distinguished=leaves_out_0(difference),
+        equal=lies_within(difference, margin),
+    )
 
 
 def _contrast(first: Overhead | None, second: Overhead | None) -> Contrast:
@@ -128,20 +127,3 @@ def _contrast(first: Overhead | None, second: Overhead | None) -> Contrast:
     theirs = by_block(second)
     pairs = ((theirs.get(block), value) for block, value in by_block(first).items())
     return widened(between_two([late - early for late, early in pairs if late is not None]))
-
-
-def _judged(pairs: Sequence[_Pair]) -> tuple[PairDifference, ...]:
-    differences = adjusted([pair.difference_p for pair in pairs], exploratory=False)
-    equivalences = adjusted([pair.equivalence_p for pair in pairs], exploratory=False)
-    return tuple(
-        PairDifference(
-            first=pair.first,
-            second=pair.second,
-            difference=pair.estimate,
-            adjusted_p=difference,
-            adjusted_equivalence_p=equivalence,
-            distinguished=holds(difference),
-            equal=holds(equivalence),
-        )
-        for pair, difference, equivalence in zip(pairs, differences, equivalences, strict=True)
-    )

@@ -1,51 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """A verdict in words."""
 
+from collections.abc import Iterator
+
+from tare.analyze.differences import in_times, own_change, range_said, span_said
 from tare.analyze.slow_runs import SLOW, covers_mean
-from tare.records import Estimate, Family, Overhead, SlowRuns, Verdict, Word
+from tare.records import Direction, Estimate, Family, Overhead, SlowRuns, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
-from tare.units import DASH, TIMES_FROM, percent_decimals, percent_digits, signed
+from tare.units import DASH, percent_decimals, percent_digits, times_ends
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _ELSE = "a quieter machine or longer runs"
 
 
 def claim_said(verdict: Verdict) -> str:
-    """Such as "slower by 5.2-8.1 % (n = 10)"; slower means more time per unit of work."""
-    overhead = verdict.overhead
-    remarkable = verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER)
-    remark = f", but {_noise_said(overhead.noise_floor)}" if remarkable else ""
-    return f"{_with_look(_claim(verdict), overhead)}{remark}"
+    """Such as "slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)"; slower means more time per unit of work."""
+    if verdict.shown.low is None:
+        return _too_few(verdict)
+    notes = "; ".join(_notes(verdict))
+    return f"{_head(verdict)} ({notes}){_remark(verdict)}"
 
 
-def _with_look(claim: str, overhead: Overhead) -> str:
-    """Put into the brackets with the count that blocks were added to a finished result."""
-    if not overhead.looks or overhead.looks[-1].spent <= 1:
-        return claim
-    count = f"(n = {overhead.typical.n}"
-    return claim.replace(count, f"{count} at a second look", 1)
-
-
-def _claim(verdict: Verdict) -> str:
-    typical, word = verdict.overhead.typical, verdict.word
-    if typical.low is None or typical.high is None:
-        return _too_few(typical)
-    if word is Word.WITHIN:
+def _head(verdict: Verdict) -> str:
+    """The word with its figures."""
+    if verdict.word is Word.WITHIN:
         return _typically(f"{verdict.said} of native", verdict)
-    if word is Word.BOUNDED:
+    if verdict.word is Word.BOUNDED:
         return _typically(f"costs {verdict.said}", verdict)
-    if word is Word.UNDECIDED:
-        return f"undecided: {signed_range(typical.low, typical.high)} ({_why(verdict)})"
-    return _difference(word, typical, typical.low, typical.high)
+    if verdict.word is Word.UNDECIDED:
+        among = f" among {_family(verdict)}" if _only_alone(verdict) else ""
+        return f"undecided{among}: {_range(verdict, verdict.shown)}"
+    return _difference(verdict)
+
+
+def _only_alone(verdict: Verdict) -> bool:
+    """Whether it would be decided if it were the only claim."""
+    return verdict.word is Word.UNDECIDED and verdict.alone not in (None, Word.UNDECIDED)
+
+
+def _notes(verdict: Verdict) -> Iterator[str]:
+    """What the brackets hold: the count, the family, and of an undecided claim the noise and what would help."""
+    overhead = verdict.overhead
+    second = " at a second look" if overhead.looks and overhead.looks[-1].spent > 1 else ""
+    yield f"n = {overhead.typical.n}{second}"
+    if _only_alone(verdict):
+        yield f"by itself {_range(verdict, overhead.typical)}"
+    elif _family(verdict):
+        yield f"1 of {_family(verdict)}"
+    if verdict.word is Word.UNDECIDED:
+        if overhead.noise_floor.low is not None:
+            yield _noise_said(overhead.noise_floor)
+        yield advice(verdict.more_blocks)
+
+
+def _family(verdict: Verdict) -> str:
+    """Such as "6 primary claims"; empty for a primary claim alone."""
+    standing = verdict.standing
+    if standing is None or (standing.size == 1 and standing.family is Family.PRIMARY):
+        return ""
+    kind = "primary claims" if standing.family is Family.PRIMARY else "exploratory comparisons"
+    return f"{standing.size} {kind}"
+
+
+def _remark(verdict: Verdict) -> str:
+    remarkable = verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER)
+    return f", but {_noise_said(verdict.overhead.noise_floor)}" if remarkable else ""
+
+
+def _range(verdict: Verdict, estimate: Estimate) -> str:
+    return range_said(estimate, verdict.overhead.summary.direction)
 
 
 def _typically(claim: str, verdict: Verdict) -> str:
     """The claim, limited to the typical run where slow runs may shift the mean."""
-    slow, count = verdict.overhead.slow, f"(n = {verdict.overhead.typical.n})"
+    slow = verdict.overhead.slow
     bound = verdict.within or verdict.at_most or 0.0
     if slow is None or covers_mean(slow, bound) or _mean_within(verdict.overhead, bound):
-        return f"{claim} {count}"
-    return f"typically {claim}{_slow_said(slow)} {count}"
+        return claim
+    return f"typically {claim}{_slow_said(slow)}"
 
 
 def _mean_within(overhead: Overhead, bound: float) -> bool:
@@ -72,26 +104,32 @@ def _slow_said(slow: SlowRuns) -> str:
     return f", but {slow.slow} of {slow.runs} {were} slower by {100 * slow.by:.0f} %{natively}"
 
 
-def _difference(word: Word, typical: Estimate, low: float, high: float) -> str:
-    if low >= TIMES_FROM:
-        return f"{word.value}: {1 + low:.0f}{DASH}{1 + high:.0f} times native's time (n = {typical.n})"
-    near, far = sorted((abs(low), abs(high)))
-    return f"{word.value} by {_range(near, far)} (n = {typical.n})"
+def _difference(verdict: Verdict) -> str:
+    """Such as "slower by 5.2-8.1 %", of a rate "faster: 2.1-2.3 times native's rate"."""
+    word, direction = verdict.word, verdict.overhead.summary.direction
+    change = own_change(verdict.shown, direction)
+    if in_times(change, direction):
+        times = DASH.join(times_ends(change.low or 0.0, change.high or 0.0))
+        return f"{word}: {times} times native's {'time' if direction is Direction.LESS else 'rate'}"
+    span = f"{span_said(change, DASH)} %"
+    if direction is Direction.LESS:
+        return f"{word} by {span}"
+    return f"{word}: its rate is {span} {'lower' if word is Word.SLOWER else 'higher'}"
 
 
-def _too_few(typical: Estimate) -> str:
+def _too_few(verdict: Verdict) -> str:
+    typical, shown = verdict.overhead.typical, verdict.shown
+    count, looks = f"(n = {typical.n})", bool(verdict.overhead.looks)
+    if typical.low is not None and not looks:
+        needed = fewest_blocks(1 - shown.level)
+        return (
+            f"undecided: intervals of {_family(verdict)} that hold together need at least {needed} blocks "
+            f"(n = {typical.n}; by itself {_range(verdict, typical)})"
+        )
     needed = fewest_blocks(1 - typical.level)
     if typical.n >= needed:
-        return f"undecided: the looks so far may use up too little of the error (n = {typical.n})"
-    return f"undecided: a {100 * typical.level:g} % interval needs at least {needed} blocks (n = {typical.n})"
-
-
-def _why(verdict: Verdict) -> str:
-    """Size of the noise, and what would help against it."""
-    overhead = verdict.overhead
-    count = f"n = {overhead.typical.n}"
-    noise = None if overhead.noise_floor.low is None else _noise_said(overhead.noise_floor)
-    return "; ".join(filter(None, (count, noise, advice(verdict.more_blocks))))
+        return f"undecided: the looks so far may use up too little of the error {count}"
+    return f"undecided: a {100 * typical.level:g} % interval needs at least {needed} blocks {count}"
 
 
 def advice(more_blocks: int | None) -> str:
@@ -103,52 +141,4 @@ def advice(more_blocks: int | None) -> str:
 
 def _noise_said(noise_floor: Estimate) -> str:
     extent = max(abs(noise_floor.low or 0.0), abs(noise_floor.high or 0.0))
-    return f"native against native differs by up to {_PLUS_MINUS}{_percent(extent, extent)} %"
-
-
-def _range(near: float, far: float) -> str:
-    low, high = _percent(near, far - near), _percent(far, far - near)
-    return f"{low} %" if low == high else f"{low}{DASH}{high} %"
-
-
-def signed_range(low: float, high: float) -> str:
-    return f"{signed(_percent(low, high - low))} to {signed(_percent(high, high - low))} %"
-
-
-def _percent(value: float, width: float) -> str:
-    """``value`` with the digits that an interval of this width supports."""
-    return percent_digits(value, percent_decimals(width))
-
-
-def claim_in_family(verdict: Verdict, by_itself: str) -> str:
-    """Add the family to a verdict's claim; where the claim does not hold there, quote the claim ``by_itself``.
-
-    Such as "slower by 5.2-8.1 % (n = 10; 1 of 6 primary claims)". A primary claim alone stays as it is.
-    """
-    standing, alone = verdict.standing, verdict.alone
-    if standing is None or (standing.size == 1 and standing.family is Family.PRIMARY):
-        return verdict.claim
-    if verdict.word is Word.UNDECIDED and alone is not Word.UNDECIDED:
-        return _not_together(verdict, by_itself, standing.family, standing.size)
-    return _with_family(verdict.claim, standing.family, standing.size)
-
-
-def _with_family(claim: str, family: Family, size: int) -> str:
-    """Put the family into the last brackets with the count, which every claim has."""
-    head, count, tail = claim.rpartition("(n = ")
-    inside, bracket, rest = tail.partition(")")
-    if not count or not bracket:
-        return claim
-    return f"{head}{count}{inside}; {_named(family, size)}){rest}"
-
-
-def _named(family: Family, size: int) -> str:
-    return f"1 of {size} {_plural(family)}"
-
-
-def _plural(family: Family) -> str:
-    return "primary claims" if family is Family.PRIMARY else "exploratory comparisons"
-
-
-def _not_together(verdict: Verdict, by_itself: str, family: Family, size: int) -> str:
-    return f"undecided among {size} {_plural(family)}; by itself {by_itself}; {advice(verdict.more_blocks)}"
+    return f"native against native differs by up to {_PLUS_MINUS}{percent_digits(extent, percent_decimals(extent))} %"

@@ -5,24 +5,22 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
 from tare.analyze.contrasts import between_two
-from tare.analyze.judgement import claim
-from tare.analyze.sentence import signed_range
+from tare.analyze.differences import signed_range
+from tare.analyze.judgement import word_of
 from tare.records import (
     Decision,
-    Estimate,
     FailIf,
     Family,
     Ruling,
     SharingLoss,
     SharingSummary,
     Standing,
-    Word,
 )
 from tare.statistics.contrasts import Contrast, estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import Reach, difference_p, equivalence_p
 from tare.statistics.median import median_estimate
-from tare.statistics.multiplicity import ERROR, adjusted, holds
+from tare.statistics.multiplicity import ERROR, joint_error
 from tare.statistics.variance import variation
 
 
@@ -31,7 +29,7 @@ def sharing_losses(
 ) -> tuple[SharingLoss, ...]:
     """One loss per summary with a block, by the estimator of the overheads (docs/sharing.md).
 
-    The losses by primary metrics are one family by Holm's procedure, all others another by Benjamini and Hochberg's.
+    The losses by primary metrics are one family, whose intervals hold jointly, all others another, as for verdicts.
     After each of the ``additions`` of blocks to a finished result, half of the previous error is left, as for verdicts.
     """
     whole = [summary for summary in summaries if summary.blocks]
@@ -55,35 +53,19 @@ def _standings(
         own = [(contrasts[place], Reach.at_once(len(summaries[place].blocks))) for place in places]
         differences = [min(1.0, looks * difference_p(*each)) for each in own]
         equivalences = [min(1.0, looks * equivalence_p(each, margin, reach)) for each, reach in own]
-        jointly = list(
-            zip(
-                adjusted(differences, exploratory=exploratory),
-                adjusted(equivalences, exploratory=exploratory),
-                strict=True,
-            )
-        )
-        claimed = [any(map(holds, pair)) for pair in jointly]
-        error = ERROR / looks * (sum(claimed) if exploratory else 1) / max(1, len(places))
-        for number, place in enumerate(places):
+        any_word = [min(pair[0], 2 * pair[1]) for pair in zip(differences, equivalences, strict=True)]
+        error = joint_error(any_word, exploratory=exploratory)
+        for place, difference, equivalence in zip(places, differences, equivalences, strict=True):
             by_place[place] = Standing(
                 family=family,
                 size=len(places),
-                difference_p=differences[number],
-                adjusted_difference_p=jointly[number][0],
-                equivalence_p=equivalences[number],
-                adjusted_equivalence_p=jointly[number][1],
-                together=as_fraction(estimate(contrasts[place], error))
-                if claimed[number] or not exploratory
-                else None,
+                difference_p=difference,
+                adjusted_difference_p=min(1.0, difference * ERROR / error),
+                equivalence_p=equivalence,
+                adjusted_equivalence_p=min(1.0, 2 * equivalence * ERROR / error),
+                together=as_fraction(estimate(contrasts[place], error / looks)),
             )
     return [by_place[place] for place in range(len(summaries))]
-
-
-def _word(typical: Estimate, margin: float, difference_p: float, equivalence_p: float) -> Word:
-    """By the declared margin, for these p-values."""
-    within = margin if holds(equivalence_p) else None
-    word = claim(typical, margin, within, differs=holds(difference_p)).word
-    return Word.UNDECIDED if word is Word.BOUNDED else word
 
 
 def loss_decisions(
@@ -170,8 +152,8 @@ def _loss(
     return SharingLoss(
         summary=summary,
         typical=typical,
-        word=_word(typical, margin, standing.adjusted_difference_p, standing.adjusted_equivalence_p),
-        alone=_word(typical, margin, standing.difference_p, standing.equivalence_p),
+        word=word_of(standing.together, margin),
+        alone=word_of(typical, margin),
         standing=standing,
         each=tuple(as_fraction(estimate(between_two(own), error)) for own in each),
         variations=tuple(map(variation, zip(*summary.log_times, strict=True)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tare.analyze.busy import SENTENCE, blocks_said, control_said, drowns, drowns_equivalence, loads_said
 from tare.analyze.judgement import margins
 from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
-from tare.analyze.sentence import claim_in_family, claim_said
+from tare.analyze.sentence import claim_said
 from tare.records import (
     NATIVE,
     CurveEstimate,
@@ -81,8 +81,7 @@ def _wider(verdict: Verdict) -> Verdict | None:
     if not kept:
         return None
     wider = replace(verdict, within=min(kept))
-    said = claim_said(wider)
-    return replace(wider, claim=claim_in_family(replace(wider, claim=said), said))
+    return replace(wider, claim=claim_said(wider))
 
 
 def _control(verdict: Verdict) -> Estimate:

@@ -17,7 +17,7 @@ from tare.records.failing import FailureRate
 from tare.records.host_clocks import HostClockSummary, StartSkew
 from tare.records.integrity import Integrity
 from tare.records.looks import Decision, Look, Stop
-from tare.records.measured import Outcome, Session, Skipped
+from tare.records.measured import Direction, Outcome, Session, Skipped
 from tare.records.order import OrderVerdict
 from tare.records.profiled import ProfiledArm
 from tare.records.scaled import Scaled
@@ -112,6 +112,14 @@ class Verdict:
     """Why nothing is claimed although there may be an interval; the word is then ``UNDECIDED``."""
 
     @property
+    def shown(self) -> Estimate:
+        """The overhead with the interval from which the word is read, which is printed beside it.
+
+        It holds together with those of all other claims of the family; ``overhead.typical`` holds by itself.
+        """
+        return self.overhead.typical if self.standing is None else self.standing.together
+
+    @property
     def sentence(self) -> str:
         """The claim with its environment, such as "docker: slower by 5-8 % (n = 10)"."""
         return f"{self.overhead.summary.environment}: {self.claim}"
@@ -124,7 +132,9 @@ class Verdict:
         if self.word is Word.WITHIN and self.within is not None:
             return f"within \N{PLUS-MINUS SIGN}{100 * self.within:g} %"
         if self.word is Word.BOUNDED and self.at_most is not None:
-            return f"at most {math.ceil(1000 * self.at_most) / 10:g} %"
+            rate = self.overhead.summary.direction is Direction.MORE
+            most = self.at_most / (1 + self.at_most) if rate else self.at_most
+            return f"at most {math.ceil(1000 * most) / 10:g} %"
         return str(self.word)
 
 

@@ -65,9 +65,9 @@ class Family(StrEnum):
     """The two kinds of claims of a campaign."""
 
     PRIMARY = "primary"
-    """Claims on a workload's primary metric, declared before the start: Holm's procedure, no false claim at 95 %."""
+    """Claims on a workload's primary metrics, declared before the start: all their intervals hold jointly at 95 %."""
     EXPLORATORY = "exploratory"
-    """Claims on any other metric: the Benjamini-Hochberg procedure, about 5 % of the claims are false."""
+    """Claims on any other metric: about 5 % of the claims made are false (Benjamini and Yekutieli)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,15 +80,14 @@ class Standing:
     difference_p: float
     """p-value of "no difference from native" for the claim alone; 1 where the interval does not hold."""
     adjusted_difference_p: float
-    """The same within the family; a difference is claimed at 0.05 or less."""
+    """The same within the family: 0.05 or less where the interval ``together`` leaves out 0."""
     equivalence_p: float
     """p-value of "beyond the margin" for the claim alone."""
     adjusted_equivalence_p: float
-    """The same within the family; "within" is claimed at 0.05 or less."""
-    together: Estimate | None
-    """The overhead, as a fraction, with the interval that holds jointly with the others of the family: level
-    1 - 0.05 / m for a primary claim, 1 - 0.05 k / m for each of the k claimed exploratory ones; ``None`` for an
-    exploratory one that is not claimed."""
+    """The same within the family: 0.05 or less where both ends of ``together`` lie within the margin."""
+    together: Estimate
+    """The overhead, as a fraction, with the interval from which the word is read: level 1 - 0.05 / m for a primary
+    claim, which holds jointly with all others; 1 - 0.05 k / m for an exploratory one, where k are claimed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +97,12 @@ class PairDifference:
     first: str
     second: str
     difference: Estimate
-    """How much more time the second takes than the first, as a fraction; the interval holds individually."""
+    """How much more time the second takes than the first, as a fraction; the interval holds jointly with those of
+    the ranking's other pairs."""
     adjusted_p: float
-    """p-value of "no difference", by Holm's procedure over the pairs of the ranking."""
+    """p-value of "no difference", times the number of pairs: 0.05 or less where the interval leaves out 0."""
     adjusted_equivalence_p: float
-    """p-value of "beyond the margin", by the same procedure."""
+    """p-value of "beyond the margin", for both ends together, times the number of pairs."""
     distinguished: bool
     equal: bool
     """Shown to lie within the margin of each other; not the opposite of ``distinguished``."""

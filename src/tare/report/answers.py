@@ -9,15 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tare.analyze.answers import bounds
+from tare.analyze.differences import in_times, own_change, signed_range
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
-from tare.drawing.words import MARK, NO_VALUE, STYLE, interval_percent
+from tare.drawing.words import MARK, NO_VALUE, STYLE
 from tare.foreign import one_line
-from tare.records import Analysis, Estimate, Overhead, Verdict, Word
+from tare.records import Analysis, Overhead, Verdict, Word
 from tare.report import arrange
 from tare.report.arrange import MetricSection
 from tare.report.shape import ByName, JsonShape, key
-from tare.units import MINUS, TIMES_FROM
+from tare.units import DASH, percent_ends, times_ends
 
 _HEADING_WIDTH = 14
 _BETWEEN = 3
@@ -143,15 +143,17 @@ def cell_said(verdict: Verdict) -> str:
         return f"\N{PLUS-MINUS SIGN}{100 * (verdict.within or verdict.margin):g} %"
     if verdict.word is Word.BOUNDED:
         return verdict.said.replace("at most", "\N{LESS-THAN OR EQUAL TO}")
-    return "?" if verdict.word is Word.UNDECIDED else _difference(verdict.overhead.typical)
+    return "?" if verdict.word is Word.UNDECIDED else _difference(verdict)
 
 
-def _difference(typical: Estimate) -> str:
-    """As the sentences have it, with signs."""
-    if typical.low is None or typical.high is None or typical.low >= TIMES_FROM:
-        return interval_percent(typical)
-    near, far = bounds(typical.low, typical.high)
-    return f"+{near} to +{far} %" if typical.low >= 0 else f"{MINUS}{far} to {MINUS}{near} %"
+def _difference(verdict: Verdict) -> str:
+    """The change of the metric that heads the column, with signs, as multiples where the sentences have them."""
+    direction = verdict.overhead.summary.direction
+    change = own_change(verdict.shown, direction)
+    low, high = change.low or 0.0, change.high or 0.0
+    if in_times(change, direction):
+        return f"\N{MULTIPLICATION SIGN}{DASH.join(times_ends(low, high))}"
+    return signed_range(low, high)
 
 
 def noise_said(control: Overhead | None) -> str:
@@ -159,7 +161,7 @@ def noise_said(control: Overhead | None) -> str:
     if control is None or control.typical.low is None or control.typical.high is None:
         return NO_VALUE
     furthest = max(abs(control.typical.low), abs(control.typical.high))
-    return f"\N{PLUS-MINUS SIGN}{bounds(0.0, furthest)[1]} %"
+    return f"\N{PLUS-MINUS SIGN}{percent_ends(0.0, furthest)[1]} %"
 
 
 def _keys(verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from tare.records import (
     Analysis,
     Cell,
     Direction,
+    Estimate,
     Layout,
     Outcome,
     Overhead,
@@ -50,6 +51,12 @@ class MetricSection:
         """Of all environments, the control last."""
         own = tuple(verdict.overhead for verdict in self.verdicts)
         return (*own, self.control) if self.control else own
+
+    @property
+    def shown(self) -> tuple[tuple[Overhead, Estimate], ...]:
+        """The same with the intervals that are printed: of an environment the one that backs the word."""
+        own = tuple((verdict.overhead, verdict.shown) for verdict in self.verdicts)
+        return (*own, (self.control, self.control.typical)) if self.control else own
 
     @property
     def primary(self) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tare.analyze.answers import Names, difference_said, joined
-from tare.analyze.sentence import signed_range
+from tare.analyze.answers import Names, joined
+from tare.analyze.differences import difference_said, range_said
 from tare.drawing.words import MARK, STYLE
 from tare.foreign import one_line
 from tare.records import TOO_BUSY, Analysis, Attributed, DependenceWord, Verdict, Word
@@ -123,15 +123,15 @@ def _one(verdict: Verdict) -> str:
 
 def _said(verdict: Verdict) -> str:
     """The strongest true statement, without its family: the tables name that."""
-    typical = verdict.overhead.typical
+    shown, direction = verdict.shown, verdict.overhead.summary.direction
     if verdict.withheld:
         return TOO_BUSY
-    if typical.low is None or typical.high is None:
+    if shown.low is None:
         return "no interval, as there are too few blocks"
     if verdict.word is Word.UNDECIDED:
-        return f"undecided, {signed_range(typical.low, typical.high)}"
+        return f"undecided, {range_said(shown, direction)}"
     if verdict.word in (Word.SLOWER, Word.FASTER):
-        return difference_said(verdict.word, typical.low, typical.high)
+        return difference_said(verdict.word, shown, direction)
     only = "typically " if verdict.claim.startswith("typically") else ""
     return f"{only}{'costs ' if verdict.word is Word.BOUNDED else ''}{verdict.said}"
 
@@ -157,7 +157,7 @@ def _several(verdicts: Sequence[Verdict], names: Names, named: int) -> Iterator[
     """The ``named`` largest losses by name, then how many metrics have which verdict."""
     losses = sorted(
         (verdict for verdict in verdicts if verdict.word is Word.SLOWER and not verdict.withheld),
-        key=lambda verdict: -verdict.overhead.typical.point,
+        key=lambda verdict: -verdict.shown.point,
     )
     several = len({verdict.overhead.summary.cell.layout for verdict in verdicts}) > 1
     for verdict in losses[:named]:

@@ -165,10 +165,10 @@ def _samples(artist: Artist, metric: MetricSection, *, named: bool = False) -> I
 def _described(groups: Iterable[HeadedMetric]) -> str:
     """The picture in words, for those who hear the page."""
     return "; ".join(
-        f"{one_line(overhead.summary.environment)}, {one_line(group.heading)}: {point_percent(overhead.typical)},"
-        f" interval {interval_percent(overhead.typical)}, n = {overhead.typical.n}"
+        f"{one_line(overhead.summary.environment)}, {one_line(group.heading)}: {point_percent(estimate)},"
+        f" interval {interval_percent(estimate)}, n = {estimate.n}"
         for group in groups
-        for overhead in group.metric.overheads
+        for overhead, estimate in group.metric.shown
     )
 
 

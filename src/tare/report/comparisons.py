@@ -20,8 +20,8 @@ from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Metri
 RANKING_TITLE = "Ranking on the primary metric"
 SAME_LETTER = "Environments with the same letter are not distinguished, which does not make them equal."
 RANKING_EXPLANATION = (
-    f"{SAME_LETTER} All pairs of a table are compared within blocks and hold jointly (Holm, 5 %); whether intervals "
-    "overlap decides nothing."
+    f"{SAME_LETTER} All pairs of a table are compared within blocks, and their intervals hold jointly at 95 %; "
+    "whether two environments' own intervals overlap decides nothing."
 )
 ACROSS_TITLE = "Geometric mean across workloads"
 ACROSS_EXPLANATION = (

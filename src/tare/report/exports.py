@@ -40,7 +40,7 @@ def verdict_rows(analysis: Analysis) -> list[Row]:
 
 
 def _verdict_row(verdict: Verdict) -> Row:
-    summary, typical = verdict.overhead.summary, verdict.overhead.typical
+    summary, shown, typical = verdict.overhead.summary, verdict.shown, verdict.overhead.typical
     return {
         "workload": summary.cell.workload,
         "layout": summary.cell.layout,
@@ -49,11 +49,14 @@ def _verdict_row(verdict: Verdict) -> Row:
         "unit": summary.unit,
         "direction": summary.direction.value,
         "primary": summary.primary,
-        "overhead": typical.point,
-        "low": typical.low,
-        "high": typical.high,
-        "level": typical.level,
-        "n": typical.n,
+        "overhead": shown.point,
+        "low": shown.low,
+        "high": shown.high,
+        "level": shown.level,
+        "alone_low": typical.low,
+        "alone_high": typical.high,
+        "alone_level": typical.level,
+        "n": shown.n,
         "verdict": verdict.word.value,
         "withheld": verdict.withheld.value if verdict.withheld else None,
         "claim": verdict.claim,
@@ -134,14 +137,14 @@ def verdict_table(analysis: Analysis) -> TextTable:
 
 def _verdict_cells(analysis: Analysis) -> Iterator[Sequence[str]]:
     for verdict in analysis.verdicts:
-        summary, typical = verdict.overhead.summary, verdict.overhead.typical
+        summary, shown = verdict.overhead.summary, verdict.shown
         yield (
             summary.environment,
             f"{summary.cell.workload} on {summary.cell.layout}",
             summary.metric,
-            point_percent(typical),
-            f"none (n = {typical.n})" if typical.low is None else interval_percent(typical),
-            str(typical.n),
+            point_percent(shown),
+            interval_percent(shown),
+            str(shown.n),
             verdict.claim,
         )
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tare.analyze.answers import joined
-from tare.analyze.sentence import signed_range
+from tare.analyze.differences import signed_range
 from tare.drawing.artist import Artist
 from tare.foreign import one_line
 from tare.records import HOST_FILES, Analysis, Estimate, HostShare, Software, SoftwarePart

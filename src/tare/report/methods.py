@@ -219,7 +219,7 @@ def _judged(analysis: Analysis) -> Iterator[str]:
     yield from _control(analysis)
     yield from _families(analysis, primary)
     yield (
-        f"“Within” means a 90 % interval inside the stated margin, which is two one-sided tests at 5 %; the margin "
+        f"“Within” means that the interval lies inside the stated margin; the margin "
         f"declared before the start was ±{100 * analysis.margin:g} %. No lack of a difference was taken for equality."
     )
     yield from _looks(primary)
@@ -270,15 +270,15 @@ def _families(analysis: Analysis, primary: Sequence[Verdict]) -> Iterator[str]:
     others = len(analysis.verdicts) - len(primary)
     if len(primary) > 1:
         yield (
-            f"The {len(primary)} comparisons on primary metrics, declared before the start, were corrected together by "
-            "Holm's procedure, differences and equivalences each at 5 %."
+            f"The {len(primary)} comparisons on primary metrics, declared before the start, are read "
+            "together: all their intervals hold jointly at 95 %, and each word is read from its interval."
         )
     elif primary:
         yield "One comparison on a primary metric, declared before the start, needed no correction."
     if others:
         yield (
             f"The {'one other comparison is' if others == 1 else f'{others} other comparisons are'} exploratory, at a "
-            "false discovery rate of 5 % (Benjamini and Hochberg 1995)."
+            "false coverage rate of 5 % (Benjamini and Yekutieli 2005)."
         )
 
 

@@ -9,7 +9,7 @@ from tare.drawing.axis import Axis
 from tare.drawing.canvas import Row
 from tare.drawing.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
 from tare.drawing.marks import CONTROL, MarkStyle
-from tare.records import Overhead, Word
+from tare.records import Estimate, Overhead, Word
 from tare.report.arrange import MetricSection
 
 
@@ -24,7 +24,7 @@ class HeadedMetric:
 def extent(metrics: Iterable[MetricSection]) -> Iterator[float]:
     """All overheads that a chart of ``metrics`` must have room for."""
     for metric in metrics:
-        estimates = [verdict.overhead.typical for verdict in metric.verdicts]
+        estimates = [verdict.shown for verdict in metric.verdicts]
         estimates.append(metric.reference.noise_floor)
         for estimate in estimates:
             yield from (value for value in (estimate.point, estimate.low, estimate.high) if value is not None)
@@ -63,13 +63,11 @@ def _rows(metric: MetricSection, looks: Mapping[str, MarkStyle]) -> Iterator[Row
     for verdict in metric.verdicts:
         look = looks[verdict.overhead.summary.environment]
         decided = verdict.word is not Word.UNDECIDED
-        yield _row(verdict.overhead, word_label(verdict.said), look, decided=decided)
+        yield _row(verdict.overhead, verdict.shown, word_label(verdict.said), look, decided=decided)
     if metric.control:
-        yield _row(metric.control, "noise floor", CONTROL, decided=False)
+        yield _row(metric.control, metric.control.typical, "noise floor", CONTROL, decided=False)
 
 
-def _row(overhead: Overhead, word: str, look: MarkStyle, *, decided: bool) -> Row:
+def _row(overhead: Overhead, shown: Estimate, word: str, look: MarkStyle, *, decided: bool) -> Row:
     summary, quiet = overhead.summary, look is CONTROL
-    return interval_row(
-        summary.environment, summary.metric, overhead.typical, word, look, decided=decided, quiet=quiet
-    )
+    return interval_row(summary.environment, summary.metric, shown, word, look, decided=decided, quiet=quiet)

@@ -138,8 +138,9 @@ def _comparison(analysis: Analysis) -> _Answer:
     if all(verdict.overhead.typical.low is None for verdict in analysis.verdicts):
         return HowKept.NOT_KEPT, "nothing has an interval yet"
     return HowKept.KEPT, (
-        f"studentized aligned ranks within blocks; {counted(primary, 'primary claim')} corrected by Holm, "
-        f"{len(analysis.verdicts) - primary} others by Benjamini and Hochberg; equivalence by two one-sided tests"
+        f"studentized aligned ranks within blocks; {counted(primary, 'primary claim')} with intervals that hold "
+        f"jointly (Bonferroni), {len(analysis.verdicts) - primary} others by Benjamini and Yekutieli; each word is "
+        "read from its interval"
     )
 
 

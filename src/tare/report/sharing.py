@@ -206,7 +206,7 @@ def jointly_said(metrics: Sequence[SharedMetric]) -> str:
     if (size := max(sizes, default=1)) > 1:
         said.append(
             f"The {size} verdicts by primary metrics hold together: the chance that any of them is wrong is at most "
-            "5 % (Holm). Each interval holds by itself."
+            "5 %. Each is read from an interval that holds jointly with the others; the printed one holds by itself."
         )
     return " ".join(said)
 

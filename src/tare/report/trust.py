@@ -70,13 +70,13 @@ def families_said(analysis: Analysis) -> tuple[str, ...]:
     sentences = []
     if sizes.get(Family.PRIMARY, 0) > 1:
         sentences.append(
-            f"The {sizes[Family.PRIMARY]} primary claims hold jointly: the chance that any of these verdicts is wrong "
-            "is at most 5 % for differences, and at most 5 % for equivalences (Holm). Each interval holds individually."
+            f"The intervals of the {sizes[Family.PRIMARY]} primary claims hold jointly at 95 %, and each verdict is "
+            "read from its own: the chance that any of them is wrong is at most 5 %."
         )
     if count := sizes.get(Family.EXPLORATORY):
         sentences.append(
             f"{counted(count, 'comparison')} on other metrics {'is' if count == 1 else 'are'} exploratory: about 5 % "
-            "of such verdicts, other than undecided, may be wrong (Benjamini and Hochberg). Confirm what "
+            "of such verdicts, other than undecided, may be wrong (Benjamini and Yekutieli). Confirm what "
             f"{'it suggests' if count == 1 else 'they suggest'} in a new campaign."
         )
     return tuple(sentences)

@@ -11,7 +11,7 @@ from rich.text import Text
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
-from tare.records import Check, Direction, Effect, Family, Overhead, Stop, Verdict, Withheld, Word
+from tare.records import Check, Direction, Effect, Estimate, Family, Overhead, Stop, Verdict, Withheld, Word
 from tare.report import arrange, trust
 from tare.report.arrange import MetricSection
 from tare.report.shape import (
@@ -90,12 +90,16 @@ class StandingShape(JsonShape):
     family: Family = key("the claim's family; primary claims were declared before the start")
     size: int = key("how many claims it has")
     difference_p: float = key('p-value of "no difference", by itself')
-    adjusted_difference_p: float = key("the same among all claims of the family")
+    adjusted_difference_p: float = key(
+        "the same among all claims: 0.05 or less where `together` leaves out 0"
+    )
     equivalence_p: float = key('p-value of "not within the margin", by itself')
-    adjusted_equivalence_p: float = key("the same among all claims of the family")
-    together: EstimateShape | None = key(
-        "the overhead with an interval that holds together with the others of its family; `null` for an exploratory "
-        "comparison that is not claimed"
+    adjusted_equivalence_p: float = key(
+        "the same among all claims: 0.05 or less where both ends of `together` lie within the margin"
+    )
+    together: EstimateShape = key(
+        "the overhead with the interval from which the word is read, and which is printed beside it: it holds "
+        "together with those of all other claims of the family; `typical` holds by itself"
     )
 
 
@@ -194,7 +198,7 @@ def _metric(metric: MetricSection, width: int, *, whole: bool) -> Group:
 
 def _rows(metric: MetricSection, verdicts: Iterable[Verdict], width: int) -> Table:
     printed = ruled_table(show_header=metric.primary)
-    level = least_level(overhead.typical for overhead in metric.overheads)
+    level = least_level(estimate for _, estimate in metric.shown)
     add_name_column(printed, "environment", width)
     printed.add_column("overhead", justify="right", no_wrap=True, min_width=8)
     printed.add_column(f"interval (≥ {level})", justify="right", no_wrap=True, min_width=18)
@@ -202,18 +206,23 @@ def _rows(metric: MetricSection, verdicts: Iterable[Verdict], width: int) -> Tab
     printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for verdict in verdicts:
         word = Text(f"{MARK[verdict.word]} {verdict.said}{_remarks(verdict)}", style=STYLE[verdict.word])
-        printed.add_row(*_cells(verdict.overhead, word, width))
+        printed.add_row(*_cells(verdict.overhead, verdict.shown, word, width))
     if metric.control:
         printed.add_row(
-            *_cells(metric.control, Text(f"  {arrange.control_word(metric.control)}"), width), style="dim"
+            *_cells(
+                metric.control,
+                metric.control.typical,
+                Text(f"  {arrange.control_word(metric.control)}"),
+                width,
+            ),
+            style="dim",
         )
     return printed
 
 
-def _cells(overhead: Overhead, word: Text, width: int) -> tuple[str | Text, ...]:
-    typical = overhead.typical
-    figures = (point_percent(typical), interval_percent(typical))
-    return (name_cell(overhead.summary.environment, width), *figures, word, str(typical.n))
+def _cells(overhead: Overhead, shown: Estimate, word: Text, width: int) -> tuple[str | Text, ...]:
+    figures = (point_percent(shown), interval_percent(shown))
+    return (name_cell(overhead.summary.environment, width), *figures, word, str(shown.n))
 
 
 def _others(verdicts: Iterable[Verdict]) -> Iterable[Text]:

@@ -138,16 +138,22 @@ def _points(
     for verdict in section.verdicts:
         look = own[verdict.overhead.summary.environment]
         said = f"{MARK[verdict.word]} {verdict.said}"
-        yield _point(verdict.overhead, axis, look, verdict.word, said, block)
+        yield _point(verdict.overhead, verdict.shown, axis, look, verdict.word, said, block)
     if section.control:
         said = arrange.control_word(section.control)
-        yield _point(section.control, axis, CONTROL, None, said, block)
+        yield _point(section.control, section.control.typical, axis, CONTROL, None, said, block)
 
 
 def _point(
-    overhead: Overhead, axis: Axis, look: MarkStyle, word: Word | None, said: str, block: int | None
+    overhead: Overhead,
+    shown: Estimate,
+    axis: Axis,
+    look: MarkStyle,
+    word: Word | None,
+    said: str,
+    block: int | None,
 ) -> ChartPoint:
-    typical, summary = overhead.typical, overhead.summary
+    summary = overhead.summary
     of_block = None if block is None else block_overhead(summary, block)
     return ChartPoint(
         name="" if word is None else point_name(summary),
@@ -155,12 +161,12 @@ def _point(
         look=look,
         word=word,
         said=said,
-        figure=point_percent(typical),
-        interval=interval_percent(typical),
-        n=typical.n,
-        at=_percent(axis, typical.point),
-        low=None if typical.low is None else _percent(axis, typical.low),
-        high=None if typical.high is None else _percent(axis, typical.high),
+        figure=point_percent(shown),
+        interval=interval_percent(shown),
+        n=shown.n,
+        at=_percent(axis, shown.point),
+        low=None if shown.low is None else _percent(axis, shown.low),
+        high=None if shown.high is None else _percent(axis, shown.high),
         block_at=None if of_block is None else _percent(axis, of_block),
         block_said="" if block is None else block_said(of_block),
     )

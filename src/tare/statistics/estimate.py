@@ -26,6 +26,18 @@ class Estimate:
     n: int
 
 
+def lies_within(estimate: Estimate, margin: float) -> bool:
+    """Whether the interval of fractions shows that neither of two takes (1 + ``margin``) times as long as the other."""
+    if estimate.low is None or estimate.high is None:
+        return False
+    return -margin / (1 + margin) < estimate.low and estimate.high < margin
+
+
+def leaves_out_0(estimate: Estimate) -> bool:
+    """Whether the interval shows a difference."""
+    return estimate.low is not None and estimate.high is not None and (estimate.low > 0 or estimate.high < 0)
+
+
 def as_fraction(log_estimate: Estimate) -> Estimate:
     """From the scale of logarithms to fractions: exp(x) - 1."""
     return transformed(log_estimate, _fraction)

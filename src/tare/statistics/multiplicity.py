@@ -42,6 +42,21 @@ def adjusted(p_values: Sequence[float], *, exploratory: bool) -> list[float]:
     return [float(value) for value in values]
 
 
+def joint_error(p_values: Sequence[float], *, exploratory: bool) -> float:
+    """Chance of a miss for the interval of each claim of a family, so that words read from the intervals hold.
+
+    Otherwise ``ERROR`` / m: all m intervals hold jointly, whatever their dependence (Bonferroni). ``exploratory``:
+    ``ERROR`` k / m for the largest k of which k claims are decided by such intervals: of the intervals of the claims
+    made, a share of ``ERROR`` misses on average (Benjamini and Yekutieli). ``p_values``: the least error at which each
+    claim's interval decides it.
+    """
+    m = max(1, len(p_values))
+    made = 1
+    if exploratory:
+        made = max((k for k, p in enumerate(sorted(p_values), 1) if holds(p * m / k)), default=1)
+    return ERROR * made / m
+
+
 def holds(adjusted_p: float) -> bool:
     """Whether a claim may be made; 0.05 / m times m may exceed 0.05 by a rounding error."""
     return adjusted_p <= ERROR * (1 + 1e-9)

@@ -5,7 +5,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tare.analyze.answers import difference_said, primary_names
+from tare.analyze.answers import primary_names
+from tare.analyze.differences import difference_said
 from tare.causes import KNOWN_CAUSES, KnownCause
 from tare.records import (
     Attributed,
@@ -112,14 +113,14 @@ def _subjects(tried: Iterable[InterventionVerdict], *roles: Role) -> tuple[str, 
 def _claim(verdict: Verdict, names: Mapping[tuple[Cell, str], str]) -> Explanation:
     """A claim, unexplained so far."""
     cell, environment, metric = _key(verdict)
-    typical = verdict.overhead.typical
+    summary = verdict.overhead.summary
     return Explanation(
         cell=cell,
         environment=environment,
         metric=metric,
-        primary=verdict.overhead.summary.primary,
+        primary=summary.primary,
         name=names[(cell, metric)],
-        claim=difference_said(verdict.word, typical.low or 0.0, typical.high or 0.0),
+        claim=difference_said(verdict.word, verdict.shown, summary.direction),
         is_gain=verdict.word is Word.FASTER,
         standing=Attributed.UNEXPLAINED,
     )

@@ -95,7 +95,7 @@ def _moved(
         before=as_fraction(estimate(widened(as_it_is))),
         after=as_fraction(estimate(widened(after))),
         change=change,
-        shift=_SHIFTS[word_of(change, moved, margin)],
+        shift=_SHIFTS[word_of(change, margin)],
         p_value=_p_value(moved.log_ratios),
     )
 
