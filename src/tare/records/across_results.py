@@ -114,12 +114,18 @@ class Regression:
     environment: str
     metric: str
     reference: str
-    """The earlier result whose overhead is the median of the earlier ones."""
+    """The earlier result whose overhead is the median of the earlier ones on different days."""
     newest: str
     ruling: Ruling
     increase: Estimate
-    """Of the overhead, as a fraction; its level is that of all answers together."""
+    """Of the overhead, as a fraction; its level leaves 95 % for all answers together. Against the mean of ``days``,
+    with room for their differences; while days are missing, against ``reference`` alone and without that room."""
     sentence: str
+    days: tuple[str, ...] = ()
+    """The earlier results on different days, by their dates: of several within twelve hours the last; none of a busy
+    host, and none without an interval."""
+    missing_days: int = 0
+    """How many more of them it takes; until then the answer is undecided."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
