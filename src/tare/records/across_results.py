@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tare.records.looks import FailIf, Ruling
+from tare.records.planned import NATIVE
 from tare.records.treated import Cell
 from tare.statistics.estimate import Estimate
 
 
 class ChangeWord(StrEnum):
-    """What may be said about the change of a figure from one result to another."""
+    """What may be said about the change of a figure from one result to another, whatever the change comes from."""
 
     LARGER = "larger"
     SMALLER = "smaller"
@@ -83,6 +84,13 @@ class ResultComparison:
     changes: tuple[ResultChange, ...]
     differences: tuple[FactDifference, ...]
     incomparable: tuple[Incomparable, ...]
+
+    @property
+    def native_differs(self) -> tuple[str, ...]:
+        """The later results in which native's own time is certainly another than in the first."""
+        moved = {ChangeWord.LARGER, ChangeWord.SMALLER}
+        own = (each for each in self.changes if each.environment == NATIVE and each.word in moved)
+        return tuple(dict.fromkeys(each.later for each in own))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
