@@ -73,7 +73,9 @@ class RegressionShape(JsonShape):
     cell: CellShape = key("the cell")
     environment: str = key("its name in the campaign")
     metric: str = key("the sample's name")
-    reference: str = key("the earlier result whose overhead is the median of the earlier ones")
+    reference: str = key(
+        "the earlier result whose overhead is the median of the earlier ones, of `days` if any"
+    )
     days: list[str] = key(
         "the earlier results on different days, the earliest first: of several within twelve hours the last; none of "
         "a busy host, and none without an interval"
