@@ -9,9 +9,11 @@ import pytest
 
 from tare.analyze import compare_results
 from tare.commands.compare import run_compare
+from tare.commands.console import PlainConsole
 from tare.errors import ExitCode, InputError
 from tare.pipeline import analyse_result, run_campaign
 from tare.records import NATIVE, ChangeWord, ResultChange
+from tare.report.across_results import comparison_json, print_comparison
 from tests.fake_campaign import Listener, fake_campaign, fake_environment, fake_request, fake_workload
 
 pytestmark = pytest.mark.usefixtures("fake_image")
@@ -45,7 +47,7 @@ def test_a_planted_change_is_reported_in_points(before: Path, tmp_path: Path) ->
     assert box.points.high is not None
     assert -0.2 < box.points.low < box.points.high < 0
     assert box.sentence.startswith("box's overhead on ")
-    assert "fell from +2" in box.sentence
+    assert " fell between these two measurements, from +2" in box.sentence
     assert "smaller by " in box.sentence
     assert box.sentence.endswith(" points (n = 7, 7)")
 
@@ -65,6 +67,35 @@ def test_another_machine_changes_natives_time_and_no_overhead(before: Path, tmp_
     natives = [change for change in own.values() if change.environment == NATIVE]
     assert [change.points for change in natives] == [None]
     assert not natives[0].primary
+
+
+def test_a_host_that_differs_is_said_to_by_natives_own_time(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The fakes' work takes its time from the campaign; its options are then made those of the first result again.
+    slower = analyse_result(measured(tmp_path / "after", 0.25, seed=2, value=2.0))
+    first = analyse_result(before)
+    comparison = compare_results([first, replace(slower, outcomes=first.outcomes)])
+    assert comparison.native_differs == (slower.result,)
+    print_comparison(comparison, PlainConsole(), verbose=False)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "the host differed between these two measurements, and an overhead may differ for that" in shown
+    assert comparison_json(comparison)["native_differs"] == [slower.result]
+
+
+def test_no_comparison_claims_more_than_two_measurements(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    comparison = compare_results(
+        [analyse_result(before), analyse_result(measured(tmp_path / "after", 0.15, seed=2))]
+    )
+    assert comparison.native_differs == ()
+    for change in comparison.changes:
+        assert " these two measurements, from " in change.sentence
+    print_comparison(comparison, PlainConsole(), verbose=False)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "not a difference between their days. To separate the two, measure both in one campaign" in shown
+    assert "the host differed" not in shown
 
 
 def test_another_workload_is_not_compared_and_said_why(before: Path, tmp_path: Path) -> None:

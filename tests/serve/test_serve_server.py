@@ -322,6 +322,7 @@ def test_results_are_compared_with_the_oldest_until_another_one_is_the_reference
         text = client.read(f"/compare?{query}&order=oldest").text
         assert re.search(r"The reference: <a [^>]*>before</a>", text)
         assert "native" in text
+        assert "not a difference between their days" in text
         assert re.search(r"≠ 6\.1.*≠ 6\.9", text, re.DOTALL)
         (other,) = re.findall(r'href="(/compare[^"]+)"', text)
         assert re.search(r"The reference: <a [^>]*>after</a>", client.read(other.replace("&amp;", "&")).text)

@@ -6,7 +6,10 @@ from tare.units import DASH, percent_decimals, percent_digits, signed
 
 
 def change_said(change: ResultChange) -> str:
-    """Such as "docker's overhead on wall_s (work on 1c1p1i) fell from 25 % to 12 %: smaller by 10-14 points"."""
+    """Such as "docker's overhead on wall_s (work on 1c1p1i) fell between these two measurements, from +25 % ...".
+
+    It is about two measurements, not about two versions: a difference between their days is part of it.
+    """
     cell = change.cell
     place = f"{change.metric} ({cell.workload} on {cell.layout})"
     figures = _figures(change)
@@ -15,10 +18,10 @@ def change_said(change: ResultChange) -> str:
     )
     count = f"(n = {change.before.n}, {change.after.n})"
     if change.word is ChangeWord.UNDECIDED:
-        return f"{subject}: undecided, {figures}: {_why(change)} {count}"
+        return f"{subject}: undecided between these two measurements, {figures}: {_why(change)} {count}"
     if change.word is ChangeWord.ALIKE:
-        return f"{subject} is alike, {figures}: {_range(change)} {count}"
-    return f"{subject} {_moved(change)} {figures}: {_by(change)} {count}"
+        return f"{subject} is alike in these two measurements, {figures}: {_range(change)} {count}"
+    return f"{subject} {_moved(change)} between these two measurements, {figures}: {_by(change)} {count}"
 
 
 def _figures(change: ResultChange) -> str:

@@ -74,7 +74,7 @@ def compare(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also every metric, in a table.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Compare results, or files of hyperfine and other tools."""
+    """Compare results, or files of hyperfine and other tools: how two measurements differ, whatever it comes from."""
     from tare.commands.compare import run_compare
 
     return run_compare(results, as_json, verbose)
@@ -89,7 +89,8 @@ def history(
         list[str] | None,
         typer.Option(
             metavar="CONDITION",
-            help='End with 1 if the newest is so: "docker overhead worse by 2%"; may be repeated.',
+            help='End with 1 if the newest is so: "docker overhead worse by 2%"; may be repeated. It takes four '
+            "earlier results on different days; with fewer the answer is undecided.",
         ),
     ] = None,
     junit: Annotated[

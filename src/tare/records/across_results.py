@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tare.records.looks import FailIf, Ruling
+from tare.records.planned import NATIVE
 from tare.records.treated import Cell
 from tare.statistics.estimate import Estimate
 
 
 class ChangeWord(StrEnum):
-    """What may be said about the change of a figure from one result to another."""
+    """What may be said about the change of a figure from one result to another, whatever the change comes from."""
 
     LARGER = "larger"
     SMALLER = "smaller"
@@ -84,6 +85,13 @@ class ResultComparison:
     differences: tuple[FactDifference, ...]
     incomparable: tuple[Incomparable, ...]
 
+    @property
+    def native_differs(self) -> tuple[str, ...]:
+        """The later results in which native's own time is certainly another than in the first."""
+        moved = {ChangeWord.LARGER, ChangeWord.SMALLER}
+        own = (each for each in self.changes if each.environment == NATIVE and each.word in moved)
+        return tuple(dict.fromkeys(each.later for each in own))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryPoint:
@@ -114,12 +122,18 @@ class Regression:
     environment: str
     metric: str
     reference: str
-    """The earlier result whose overhead is the median of the earlier ones."""
+    """The earlier result whose overhead is the median of the earlier ones on different days."""
     newest: str
     ruling: Ruling
     increase: Estimate
-    """Of the overhead, as a fraction; its level is that of all answers together."""
+    """Of the overhead, as a fraction; its level leaves 95 % for all answers together. Against the mean of ``days``,
+    with room for their differences; while days are missing, against ``reference`` alone and without that room."""
     sentence: str
+    days: tuple[str, ...] = ()
+    """The earlier results on different days, by their dates: of several within twelve hours the last; none of a busy
+    host, and none without an interval."""
+    missing_days: int = 0
+    """How many more of them it takes; until then the answer is undecided."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

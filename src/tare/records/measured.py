@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -337,3 +338,11 @@ class Session:
     """Name of a host of the list that lacked the image → how it came there."""
     scaled: tuple[Scaled, ...] = ()
     """What this host measures otherwise than the campaign asks, or not at all."""
+
+    @property
+    def started_s(self) -> float | None:
+        """``started_utc`` in seconds since 1970; ``None`` where the text is no time."""
+        try:
+            return datetime.fromisoformat(self.started_utc).timestamp()
+        except (ValueError, OverflowError):
+            return None

@@ -23,6 +23,7 @@ from tare.report.shape import (
     key,
     printed,
 )
+from tare.statistics.days import LEAST_DAYS
 
 _RANK = {ChangeWord.LARGER: 0, ChangeWord.SMALLER: 0, ChangeWord.UNDECIDED: 1, ChangeWord.ALIKE: 2}
 _MARK = {ChangeWord.LARGER: "red", ChangeWord.SMALLER: "green", ChangeWord.ALIKE: "green"}
@@ -41,6 +42,8 @@ def print_comparison(comparison: ResultComparison, console: Console, *, verbose:
             console.print(Text("nothing can be compared"))
         if verbose and own:
             console.print(_table(own))
+    for line in limits_said(comparison):
+        console.print(Text(line))
     _print_differences(comparison, console)
     print_incomparable(comparison.incomparable, console, verbose=verbose)
 
@@ -53,6 +56,21 @@ def _lines(changes: list[ResultChange]) -> Iterator[tuple[str, str]]:
         first = min(asked, key=lambda change: (_RANK[change.word], change.p_value))
         more = f"; {len(asked) - 1} more with --verbose" if len(asked) > 1 else ""
         yield f"{one_line(first.sentence)}{more}", _MARK.get(first.word, "")
+
+
+def limits_said(comparison: ResultComparison) -> Iterator[str]:
+    """What the words about the changes do not cover, in sentences; none if nothing is compared."""
+    for later in comparison.native_differs:
+        yield (
+            f"Native's own time changed in {one_line(later)}: the host differed between these two measurements, and an "
+            "overhead may differ for that alone."
+        )
+    if comparison.changes:
+        yield (
+            "The intervals hold the noise within both results, not a difference between their days. To separate the "
+            "two, measure both in one campaign as two environments; or ask tare history, which needs "
+            f"{LEAST_DAYS} results of other days before the newest."
+        )
 
 
 def _table(changes: list[ResultChange]) -> Table:
@@ -137,7 +155,10 @@ class ResultChangeShape(MetricShape):
     points: EstimateShape | None = key(
         "the change of the overhead as a fraction, where 0.05 is 5 points; `null` for `native`"
     )
-    word: ByName[ChangeWord] = key("what may be said together with all claims of its family")
+    word: ByName[ChangeWord] = key(
+        "what may be said of these two measurements, together with all claims of its family; a difference between "
+        "their days is part of the change"
+    )
     alone: ByName[ChangeWord] = key("what could be said if it were the only claim")
     p_value: Number = key(
         "of no difference, adjusted for the family; 1 where it is above the permitted error"
@@ -168,6 +189,9 @@ class PrintedComparison(Versioned):
 
     results: list[str] = key("the folders, the reference first")
     changes: list[ResultChangeShape] = key("one object for each environment, cell, metric and later result")
+    native_differs: list[str] = key(
+        "the later results in which native's own time is certainly another: their host differed"
+    )
     differences: list[FactDifferenceShape] = key("what differs between hosts, images, versions and campaigns")
     incomparable: list[IncomparableShape] = key("what cannot be compared, and why")
 

@@ -73,10 +73,20 @@ class RegressionShape(JsonShape):
     cell: CellShape = key("the cell")
     environment: str = key("its name in the campaign")
     metric: str = key("the sample's name")
-    reference: str = key("the earlier result whose overhead is the median of the earlier ones")
+    reference: str = key(
+        "the earlier result whose overhead is the median of the earlier ones, of `days` if any"
+    )
+    days: list[str] = key(
+        "the earlier results on different days, the earliest first: of several within twelve hours the last; none of "
+        "a busy host, and none without an interval"
+    )
+    missing_days: int = key("how many more of them it takes; until then the answer is undecided")
     newest: str = key("the newest result")
     ruling: ByName[Ruling] = key("the answer; kept: it is not worse by more than the threshold")
-    increase: EstimateShape = key("of the overhead; the level is that of all answers together")
+    increase: EstimateShape = key(
+        "of the overhead, against the mean of `days` and with room for their differences; while days are missing, "
+        "against `reference` alone and without that room"
+    )
     sentence: str = key("the answer in words")
 
 

@@ -20,6 +20,7 @@ from tare.drawing.artist import Artist
 from tare.errors import InputError
 from tare.records import NATIVE, Analysis, Status
 from tare.report import arrange, equal_arms, host_software, hosts, provenance, signals
+from tare.report.across_results import limits_said
 from tare.report.machine import to_json
 from tare.report.page import templates
 from tare.report.stacked import stackable
@@ -211,6 +212,7 @@ def compare_page(shelf: Shelf, identities: Sequence[str], *, oldest_first: bool)
         names=_names(entries),
         first=partial(_beginning_with, entries),
         comparison=comparison,
+        limits=tuple(limits_said(comparison)),
         differences=[(each.label, each.values, True) for each in comparison.differences],
         hosts=host_rows(analyses),
         native=NATIVE,
