@@ -9,7 +9,7 @@ import argparse
 import time
 from collections.abc import Callable
 
-from bench.statistics import before_after, coverage, many_claims, power, sequential
+from bench.statistics import before_after, coverage, days, many_claims, power, sequential
 
 TABLES: dict[str, tuple[str, float, Callable[[int, int], str]]] = {
     "coverage": ("Coverage in % · median width in points, at n = 5/10/30", 1, coverage.coverage),
@@ -25,6 +25,7 @@ TABLES: dict[str, tuple[str, float, Callable[[int, int], str]]] = {
     "papers": ("The papers' treatments of 32 runs", 5, coverage.of_papers),
     "equivalence": ("Blocks for an equivalence, power 80 % / 90 %", 1, power.equivalence),
     "claims": ("Forty claims at once", 1, many_claims.claims),
+    "days": ("The newest of several results where days differ", 0.25, days.table),
     "rules": ("When to stop: how often a difference is found where there is none", 2, sequential.rules),
     "boundaries": ("Boundaries", 25, sequential.boundaries),
     "stop": ("Where Tare stops", 1, sequential.at_stop),

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results against the first of them: each overhead, and native's own time, as independent figures."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tare.analyze.apart import change_word, own_value, side_of_values
-from tare.analyze.looks import EQUIVALENCE_ERROR, reach_of, seen
+from tare.analyze.apart import Apart, change_word, own_value, side_of_values
+from tare.analyze.looks import reach_of, seen
 from tare.analyze.result_facts import fact_differences
 from tare.analyze.result_sentence import change_said
 from tare.records import (
@@ -25,10 +24,10 @@ from tare.records import (
     Workload,
 )
 from tare.statistics.contrasts import Contrast
-from tare.statistics.estimate import as_fraction, transformed
+from tare.statistics.estimate import transformed
 from tare.statistics.evidence import interval
-from tare.statistics.multiplicity import ERROR, adjusted
-from tare.statistics.unpaired import Side, unpaired_difference, unpaired_difference_p, unpaired_equivalence_p
+from tare.statistics.multiplicity import ERROR, joint_error
+from tare.statistics.unpaired import Side
 from tare.treat.aggregate import log_time_per_work
 from tare.treat.pairing import cell_of
 
@@ -42,17 +41,18 @@ _WITHHELD = {
 
 @dataclass(frozen=True, slots=True)
 class _ComparedFigure:
-    """One figure in two results, with what decides about it."""
+    """One figure in two results, and its two sides."""
 
     change: ResultChange
-    equivalence_p: float
+    """As if it were the only claim."""
+    sides: Apart
 
 
 def compare_results(results: Sequence[Analysis]) -> ResultComparison:
     """Compare every result with the first: never pooled, never paired.
 
-    The primary claims of all environments, cells and later results are one family, by Holm's procedure; the other
-    metrics and native's own times are another, by Benjamini and Hochberg's.
+    The primary claims of all environments, cells and later results are one family, whose intervals hold jointly; the
+    other metrics and native's own times are another, as for verdicts.
     """
     first = results[0]
     pairs: list[_ComparedFigure] = []
@@ -163,12 +163,11 @@ def _job(workload: Workload | None) -> object:
 
 def _environment_pair(first: Analysis, later: Analysis, before: Verdict, after: Verdict) -> _ComparedFigure:
     summary = before.overhead.summary
-    sides = side_of(before.overhead), side_of(after.overhead)
+    sides = Apart(side_of(before.overhead), side_of(after.overhead), max(before.margin, after.margin))
     withheld = next((verdict.withheld for verdict in (before, after) if verdict.withheld), None)
-    change = as_fraction(unpaired_difference(*sides, ERROR))
+    change = sides.change(ERROR)
     return _pair(
         sides,
-        max(before.margin, after.margin),
         ResultChange(
             first=first.result,
             later=later.result,
@@ -199,10 +198,11 @@ def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_ComparedFigure]
         if not summary.primary or (summary.cell, summary.metric) in done:
             continue
         done.add((summary.cell, summary.metric))
-        sides = _native_side(before.overhead), _native_side(after.overhead)
+        sides = Apart(
+            _native_side(before.overhead), _native_side(after.overhead), max(before.margin, after.margin)
+        )
         yield _pair(
             sides,
-            max(before.margin, after.margin),
             ResultChange(
                 first=first.result,
                 later=later.result,
@@ -211,9 +211,9 @@ def _native_pairs(first: Analysis, later: Analysis) -> Iterator[_ComparedFigure]
                 metric=summary.metric,
                 unit=summary.unit,
                 primary=False,
-                before=own_value(sides[0](ERROR), summary.direction),
-                after=own_value(sides[1](ERROR), newer.direction),
-                change=as_fraction(unpaired_difference(*sides, ERROR)),
+                before=own_value(sides.before(ERROR), summary.direction),
+                after=own_value(sides.after(ERROR), newer.direction),
+                change=sides.change(ERROR),
                 points=None,
                 word=ChangeWord.UNDECIDED,
                 alone=ChangeWord.UNDECIDED,
@@ -239,24 +239,38 @@ def _without_interval(contrast: Contrast, error: float) -> Estimate:
     return Estimate(point=contrast.point(), low=None, high=None, level=1 - error, n=len(contrast.log_ratios))
 
 
-def _pair(sides: tuple[Side, Side], margin: float, change: ResultChange) -> _ComparedFigure:
-    if change.withheld is not None:
-        return _ComparedFigure(change, 1.0)
-    difference_p = unpaired_difference_p(*sides, ERROR)
-    equivalence_p = unpaired_equivalence_p(*sides, math.log1p(margin), EQUIVALENCE_ERROR / 2)
-    alone = change_word(change.change, difference_p, equivalence_p)
-    return _ComparedFigure(replace(change, p_value=difference_p, alone=alone), equivalence_p)
+def _pair(sides: Apart, change: ResultChange) -> _ComparedFigure:
+    word = ChangeWord.UNDECIDED if change.withheld else change_word(change.change, sides.margin)
+    return _ComparedFigure(replace(change, alone=word), sides)
 
 
 def _in_families(pairs: Sequence[_ComparedFigure]) -> Iterator[ResultChange]:
-    """The changes, in their order, with the words that hold together with all others of their family."""
+    """The changes, in their order, with the intervals and words that hold together with all others of their family."""
     judged: dict[int, ResultChange] = {}
     for primary in (True, False):
         places = [place for place, pair in enumerate(pairs) if pair.change.primary is primary]
-        differences = adjusted([pairs[place].change.p_value for place in places], exploratory=not primary)
-        equivalences = adjusted([pairs[place].equivalence_p for place in places], exploratory=not primary)
-        for place, difference_p, equivalence_p in zip(places, differences, equivalences, strict=True):
-            change = replace(pairs[place].change, p_value=difference_p, claims=len(places))
-            unsaid = replace(change, word=change_word(change.change, difference_p, equivalence_p))
-            judged[place] = replace(unsaid, sentence=change_said(unsaid))
+        any_word = [
+            1.0 if pairs[place].change.withheld else pairs[place].sides.any_word_p() for place in places
+        ]
+        error = joint_error(any_word, exploratory=not primary)
+        for place in places:
+            judged[place] = _jointly(pairs[place], error, len(places))
     yield from (judged[place] for place in range(len(pairs)))
+
+
+def _jointly(pair: _ComparedFigure, error: float, claims: int) -> ResultChange:
+    """The change with the interval that misses with a chance of ``error``, and the word that it permits."""
+    change = pair.sides.change(error)
+    jointly = replace(
+        pair.change,
+        change=change,
+        points=None if pair.change.points is None else points_of(change, pair.change.before),
+        claims=claims,
+    )
+    if jointly.withheld is None:
+        jointly = replace(
+            jointly,
+            word=change_word(change, pair.sides.margin),
+            p_value=min(1.0, pair.sides.difference_p() * ERROR / error),
+        )
+    return replace(jointly, sentence=change_said(jointly))

@@ -3,16 +3,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tare.analyze.contrasts import between_two
 from tare.records import ChangeWord, Direction, Estimate
 from tare.statistics.contrasts import widened
-from tare.statistics.estimate import transformed
+from tare.statistics.estimate import as_fraction, leaves_out_0, lies_within, transformed
 from tare.statistics.evidence import Reach, interval
-from tare.statistics.multiplicity import holds
-from tare.statistics.unpaired import Side
+from tare.statistics.multiplicity import ERROR
+from tare.statistics.unpaired import (
+    Side,
+    unpaired_difference,
+    unpaired_difference_p,
+    unpaired_equivalence_p,
+)
 
 
 def side_of_values(log_times: Sequence[float]) -> Side:
@@ -33,10 +38,34 @@ def own_value(log_time: Estimate, direction: Direction) -> Estimate:
     return transformed(turned, math.exp)
 
 
-def change_word(change: Estimate, difference_p: float, equivalence_p: float) -> ChangeWord:
-    """What may be said of a change with these p-values, adjusted or not."""
-    if holds(equivalence_p):
+def change_word(change: Estimate, margin: float) -> ChangeWord:
+    """What the interval of a change permits to say, as it is printed beside it."""
+    if lies_within(change, margin):
         return ChangeWord.ALIKE
-    if holds(difference_p):
+    if leaves_out_0(change):
         return ChangeWord.LARGER if change.point > 0 else ChangeWord.SMALLER
     return ChangeWord.UNDECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Two sides of a claim that were measured apart."""
+
+    before: Side
+    after: Side
+    margin: float
+    """The fraction that counts as no change."""
+
+    def change(self, error: float) -> Estimate:
+        """The change as a fraction, with an interval that misses with a chance of about ``error``."""
+        return as_fraction(unpaired_difference(self.before, self.after, error))
+
+    def difference_p(self) -> float:
+        """P-value of "no change" if it is at most ``ERROR``, else 1."""
+        return unpaired_difference_p(self.before, self.after, ERROR)
+
+    def any_word_p(self) -> float:
+        """The least error at which the interval permits a word, if it is at most ``ERROR``, else 1."""
+        margin = math.log1p(self.margin)
+        alike = 2 * unpaired_equivalence_p(self.before, self.after, margin, ERROR / 2)
+        return min(1.0, self.difference_p(), alike)

@@ -5,8 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tare.analyze.apart import change_word, own_value, side_of_values
-from tare.analyze.looks import EQUIVALENCE_ERROR
+from tare.analyze.apart import Apart, change_word, own_value, side_of_values
 from tare.records import (
     USUAL_MARGIN,
     ChangeWord,
@@ -20,9 +19,8 @@ from tare.records import (
     ImportedSeries,
     Incomparable,
 )
-from tare.statistics.estimate import as_fraction
-from tare.statistics.multiplicity import ERROR, adjusted
-from tare.statistics.unpaired import Side, unpaired_difference, unpaired_difference_p, unpaired_equivalence_p
+from tare.statistics.multiplicity import ERROR, joint_error
+from tare.statistics.unpaired import Side
 from tare.treat.aggregate import log_time_per_work
 
 _Figure = tuple[str, str]
@@ -32,7 +30,8 @@ _Figure = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class _Compared:
     difference: ImportedDifference
-    equivalence_p: float
+    """As if it were the only claim."""
+    sides: Apart
 
 
 def compare_imported(read: ImportedMeasurements) -> ImportedComparison:
@@ -92,10 +91,8 @@ def _figure(series: ImportedSeries) -> ImportedFigure:
 def _compared(reference: ImportedSeries, series: ImportedSeries) -> _Compared:
     # Rounding does not scatter, so that what it does to both adds up; squares of distances would add up to less.
     moved = _moved(reference) + _moved(series)
-    sides = _side(reference, moved), _side(series, moved)
-    change = as_fraction(unpaired_difference(*sides, ERROR))
-    difference_p = unpaired_difference_p(*sides, ERROR)
-    equivalence_p = unpaired_equivalence_p(*sides, math.log1p(USUAL_MARGIN), EQUIVALENCE_ERROR / 2)
+    sides = Apart(_side(reference, moved), _side(series, moved), USUAL_MARGIN)
+    change = sides.change(ERROR)
     difference = ImportedDifference(
         reference=reference.arm,
         arm=series.arm,
@@ -107,24 +104,30 @@ def _compared(reference: ImportedSeries, series: ImportedSeries) -> _Compared:
         after=_figure(series).value,
         change=change,
         word=ChangeWord.UNDECIDED,
-        alone=change_word(change, difference_p, equivalence_p),
-        p_value=difference_p,
+        alone=change_word(change, USUAL_MARGIN),
+        p_value=1.0,
         claims=1,
         margin=USUAL_MARGIN,
     )
-    return _Compared(difference, equivalence_p)
+    return _Compared(difference, sides)
 
 
 def _in_family(compared: Sequence[_Compared]) -> Iterator[ImportedDifference]:
-    """The differences with the words that hold together; what has too few values for an interval is no claim."""
-    claimed = [place for place, each in enumerate(compared) if each.difference.change.low is not None]
-    differences = adjusted([compared[place].difference.p_value for place in claimed], exploratory=True)
-    equivalences = adjusted([compared[place].equivalence_p for place in claimed], exploratory=True)
-    together = dict(zip(claimed, zip(differences, equivalences, strict=True), strict=True))
-    for place, each in enumerate(compared):
-        difference_p, equivalence_p = together.get(place, (1.0, 1.0))
-        word = change_word(each.difference.change, difference_p, equivalence_p)
-        yield replace(each.difference, p_value=difference_p, claims=len(claimed), word=word)
+    """The differences with intervals and words that hold together.
+
+    What has too few values for an interval is no claim.
+    """
+    claimed = [each for each in compared if each.difference.change.low is not None]
+    error = joint_error([each.sides.any_word_p() for each in claimed], exploratory=True)
+    for each in compared:
+        change = each.sides.change(error)
+        yield replace(
+            each.difference,
+            change=change,
+            word=change_word(change, USUAL_MARGIN),
+            p_value=min(1.0, each.sides.difference_p() * ERROR / error),
+            claims=len(claimed),
+        )
 
 
 def _alike(reference: ImportedSeries, series: ImportedSeries) -> bool:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The change of a figure from one result to another, in words."""
 
+from tare.analyze.differences import span_said
 from tare.records import NATIVE, ChangeWord, Estimate, ResultChange
-from tare.units import DASH, percent_decimals, percent_digits, signed
+from tare.units import DASH, percent_decimals, percent_digits, percent_ends, signed
 
 
 def change_said(change: ResultChange) -> str:
@@ -43,9 +44,7 @@ def _by(change: ResultChange) -> str:
     own = change.points or change.change
     if own.low is None or own.high is None:
         return str(change.word)
-    near, far = sorted((abs(own.low), abs(own.high)))
-    decimals = percent_decimals(far - near)
-    ends = f"{percent_digits(near, decimals)}{DASH}{percent_digits(far, decimals)}"
+    ends = span_said(own, DASH)
     if change.points is not None:
         return f"{change.word} by {ends} points"
     return f"{ends} % {'more' if change.word is ChangeWord.LARGER else 'less'} time for the same work"
@@ -55,8 +54,7 @@ def _range(change: ResultChange) -> str:
     own = change.points or change.change
     if own.low is None or own.high is None:
         return "no interval"
-    decimals = percent_decimals(own.high - own.low)
-    low, high = (signed(percent_digits(end, decimals)) for end in (own.low, own.high))
+    low, high = map(signed, percent_ends(own.low, own.high))
     return f"{low} to {high} {'points' if change.points is not None else '% of the time'}"
 
 

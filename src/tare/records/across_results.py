@@ -41,7 +41,8 @@ class ResultChange:
     """The overhead as a fraction; for native the value in ``unit``."""
     after: Estimate
     change: Estimate
-    """Time per work later over the time before, relative to native's unless it is native's, minus 1."""
+    """Time per work later over the time before, relative to native's unless it is native's, minus 1; its interval
+    holds together with those of its family, and the word is read from it."""
     points: Estimate | None
     """The change of the overhead as a fraction, with 1 plus the overhead before taken as known; ``None`` for native."""
     word: ChangeWord

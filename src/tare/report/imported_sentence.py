@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How an imported arm differs from the reference, in words."""
 
+from tare.analyze.differences import span_said
 from tare.drawing.words import interval_percent, quantity
 from tare.foreign import one_line
 from tare.records import ChangeWord, Direction, Estimate, ImportedDifference
 from tare.statistics.blocks import LEAST_BLOCKS
-from tare.units import DASH, TIMES_FROM, percent_decimals, percent_digits
+from tare.units import DASH, TIMES_FROM, times_ends
 
 _TIME = {Direction.LESS: "time", Direction.MORE: "time for the same work"}
 """A rate is told by the time that its work takes, like all overheads."""
@@ -42,11 +43,8 @@ def _by(change: Estimate, time: str) -> str:
     """The interval as a range, the end nearer to 0 first; as multiples from ten times on."""
     low, high = change.low or 0.0, change.high or 0.0
     if low >= TIMES_FROM:
-        return f"{1 + low:.0f} to {1 + high:.0f} times as much {time} as"
-    near, far = sorted((abs(low), abs(high)))
-    decimals = percent_decimals(far - near)
-    ends = f"{percent_digits(near, decimals)}{DASH}{percent_digits(far, decimals)}"
-    return f"{ends} % {'more' if change.point > 0 else 'less'} {time} than"
+        return f"{' to '.join(times_ends(low, high))} times as much {time} as"
+    return f"{span_said(change, DASH)} % {'more' if change.point > 0 else 'less'} {time} than"
 
 
 def _alone(difference: ImportedDifference) -> str:
