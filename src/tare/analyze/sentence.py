@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A verdict in words."""
 
-from tare.analyze.slow_runs import SLOW, covers_mean
-from tare.records import Estimate, Family, Overhead, SlowRuns, Verdict, Word
+from tare.analyze.qualification import qualified
+from tare.records import Estimate, Family, Overhead, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.units import DASH, TIMES_FROM, percent_decimals, percent_digits, signed
 
@@ -31,52 +31,23 @@ def _claim(verdict: Verdict) -> str:
     if typical.low is None or typical.high is None:
         return _too_few(typical)
     if word is Word.WITHIN:
-        return _typically(f"{verdict.said} of native", verdict)
+        return _counted(qualified(f"{verdict.said} of native", verdict), typical)
     if word is Word.BOUNDED:
-        return _typically(f"costs {verdict.said}", verdict)
+        return _counted(qualified(f"costs {verdict.said}", verdict), typical)
     if word is Word.UNDECIDED:
         return f"undecided: {signed_range(typical.low, typical.high)} ({_why(verdict)})"
-    return _difference(word, typical, typical.low, typical.high)
+    return _counted(qualified(_difference(word, typical.low, typical.high), verdict), typical)
 
 
-def _typically(claim: str, verdict: Verdict) -> str:
-    """The claim, limited to the typical run where slow runs may shift the mean."""
-    slow, count = verdict.overhead.slow, f"(n = {verdict.overhead.typical.n})"
-    bound = verdict.within or verdict.at_most or 0.0
-    if slow is None or covers_mean(slow, bound) or _mean_within(verdict.overhead, bound):
-        return f"{claim} {count}"
-    return f"typically {claim}{_slow_said(slow)} {count}"
+def _counted(claim: str, typical: Estimate) -> str:
+    return f"{claim} (n = {typical.n})"
 
 
-def _mean_within(overhead: Overhead, bound: float) -> bool:
-    """Whether the mean over the many slices of each block is known to lie within the bound."""
-    mean = overhead.mean
-    by_slices = all(block.rounds is not None for block in overhead.summary.blocks)
-    return (
-        by_slices
-        and mean.low is not None
-        and mean.high is not None
-        and -bound < mean.low
-        and mean.high < bound
-    )
-
-
-def _slow_said(slow: SlowRuns) -> str:
-    if slow.by is None:
-        return f"; none of {slow.runs} runs was {100 * SLOW:g} % slower"
-    own, native = f"{slow.slow} of {slow.runs} runs", f"{slow.native_slow} of {slow.native_runs}"
-    if slow.slow * slow.native_runs <= slow.native_slow * slow.runs:
-        return f"; slow runs are no more frequent than native's: {own}, natively {native}"
-    natively = f" (natively {native})" if slow.native_slow else ""
-    were = "runs were" if slow.slow > 1 else "runs was"
-    return f", but {slow.slow} of {slow.runs} {were} slower by {100 * slow.by:.0f} %{natively}"
-
-
-def _difference(word: Word, typical: Estimate, low: float, high: float) -> str:
+def _difference(word: Word, low: float, high: float) -> str:
     if low >= TIMES_FROM:
-        return f"{word.value}: {1 + low:.0f}{DASH}{1 + high:.0f} times native's time (n = {typical.n})"
+        return f"{word.value}: {1 + low:.0f}{DASH}{1 + high:.0f} times native's time"
     near, far = sorted((abs(low), abs(high)))
-    return f"{word.value} by {_range(near, far)} (n = {typical.n})"
+    return f"{word.value} by {_range(near, far)}"
 
 
 def _too_few(typical: Estimate) -> str:
