@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
+from tare.analyze.qualification import typically
 from tare.analyze.sentence import signed_range
 from tare.records import TOO_BUSY, Answer, AnswerPart, Cell, Summary, Verdict, Word, is_without_load
 from tare.units import TIMES_FROM
@@ -122,11 +123,12 @@ def _text(verdict: Verdict) -> str:
         return f"no interval, n = {typical.n}"
     if verdict.word is Word.UNDECIDED:
         return signed_range(typical.low, typical.high)
+    only = typically(verdict)
     if verdict.word is Word.WITHIN:
-        return said.replace(" %", " % of native", 1)
+        return only + said.replace(" %", " % of native", 1)
     if verdict.word is Word.BOUNDED:
-        return f"{said} slower"
-    return difference_said(verdict.word, typical.low, typical.high)
+        return f"{only}{said} slower"
+    return only + difference_said(verdict.word, typical.low, typical.high)
 
 
 def _part(group: Sequence[_Saying]) -> AnswerPart:

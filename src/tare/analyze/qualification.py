@@ -39,7 +39,12 @@ def qualification(verdict: Verdict) -> Qualification | None:
 def qualified(claim: str, verdict: Verdict) -> str:
     """The claim, limited to the typical run where it may not hold for the mean."""
     limit = qualification(verdict)
-    return f"typically {claim}{_said(limit, verdict.word)}" if limit else claim
+    return f"{typically(verdict)}{claim}{_said(limit, verdict.word)}" if limit else claim
+
+
+def typically(verdict: Verdict) -> str:
+    """What precedes a claim of the typical run alone; empty for other claims."""
+    return "typically " if qualification(verdict) else ""
 
 
 def _bounds(verdict: Verdict) -> bool:

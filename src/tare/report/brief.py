@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tare.analyze.answers import Names, difference_said, joined
+from tare.analyze.qualification import typically
 from tare.analyze.sentence import signed_range
 from tare.drawing.words import MARK, STYLE
 from tare.foreign import one_line
@@ -130,9 +131,9 @@ def _said(verdict: Verdict) -> str:
         return "no interval, as there are too few blocks"
     if verdict.word is Word.UNDECIDED:
         return f"undecided, {signed_range(typical.low, typical.high)}"
+    only = typically(verdict)
     if verdict.word in (Word.SLOWER, Word.FASTER):
-        return difference_said(verdict.word, typical.low, typical.high)
-    only = "typically " if verdict.claim.startswith("typically") else ""
+        return only + difference_said(verdict.word, typical.low, typical.high)
     return f"{only}{'costs ' if verdict.word is Word.BOUNDED else ''}{verdict.said}"
 
 
@@ -171,7 +172,8 @@ def _several(verdicts: Sequence[Verdict], names: Names, named: int) -> Iterator[
     if within:
         widest = max(verdict.within or verdict.margin for verdict in within)
         where = f"all {len(within)}" if len(within) == len(verdicts) else f"{len(within)} of {len(verdicts)}"
-        yield f"within \N{PLUS-MINUS SIGN}{100 * widest:g} % in {where}"
+        only = next(filter(None, map(typically, within)), "")
+        yield f"{only}within \N{PLUS-MINUS SIGN}{100 * widest:g} % in {where}"
     for word, said in (
         (Word.FASTER, "faster"),
         (Word.BOUNDED, "with a bound"),
