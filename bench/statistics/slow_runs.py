@@ -110,6 +110,10 @@ SCENES: Mapping[str, Scene] = {
     "1.2 % of starts 3 times as long, 160 blocks": Scene(
         slow=(Slow(_ENVIRONMENT, 0.012, 3, 1),), blocks=160, slices=22
     ),
+    "1 start in 10 takes 15 % more, 160 blocks": Scene(
+        slow=(Slow(_ENVIRONMENT, 0.1, 1.15, 1),), blocks=160, slices=22
+    ),
+    "nothing, 3 % of noise in a start, 32 blocks": Scene(noise=0.03, blocks=32),
     "2 % slower and nothing else": Scene(effect=0.02),
     "2 % slower with bursts": Scene(effect=0.02, bursts=0.2),
     "1.5 % slower, and slow slices as above": Scene(effect=0.015, slow=SLICES),

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 
 from tare.analyze.slow_runs import SLOW, most_cost, most_gain
-from tare.records import Estimate, Overhead, SlowRuns, Verdict, Word
+from tare.records import Estimate, SlowRuns, Verdict, Word
 from tare.units import DASH, TIMES_FROM, percent_decimals, percent_digits, signed
 
 
@@ -14,9 +14,9 @@ class Qualification:
     """Why a claim is one about the typical run alone; at least one field says so."""
 
     mean: Estimate | None
-    """The mean overhead, as a fraction, where its estimate lies beyond what the claim allows."""
+    """The mean overhead, as a fraction, where it may lie beyond what the claim allows."""
     slow: SlowRuns | None
-    """Runs (in turns: slices) that may cost more in the mean than the claim allows."""
+    """Runs that may cost more in the mean than the claim allows; in turns slices, and only where the mean may too."""
     slow_starts: SlowRuns | None
     """The same of the nodes' starts, in turns."""
 
@@ -24,16 +24,18 @@ class Qualification:
 def qualification(verdict: Verdict) -> Qualification | None:
     """What limits a verdict to the typical run; ``None``: nothing, or there is no claim to limit.
 
-    *Within* and *costs at most* hold for the mean if its estimate lies inside and if slow runs and starts, at their
-    highest possible rates, cost no more together. For a difference the mean is to lie between half the near end and
-    twice the far one: what the claim says of its direction and size is then right within a factor of two.
+    *Within* and *costs at most* hold for the mean if its interval lies inside, and if slow starts, of which a few
+    blocks may have met none, cost no more at their highest possible rate. A difference holds for it if its estimate
+    lies between half the near end and twice the far one: the claim is then right within a factor of two.
     """
     overhead, (low, high) = verdict.overhead, _allowed(verdict)
-    slow, slow_starts = _unbounded(overhead, low, high) if _bounds(verdict) else (None, None)
-    mean = None if low <= overhead.mean.point <= high else overhead.mean
-    if mean is None and slow is None and slow_starts is None:
-        return None
-    return Qualification(mean=mean, slow=slow, slow_starts=slow_starts)
+    if verdict.word not in (Word.WITHIN, Word.BOUNDED):
+        beyond = not low <= overhead.mean.point <= high
+        return Qualification(mean=overhead.mean, slow=None, slow_starts=None) if beyond else None
+    mean = None if _lies(overhead.mean, low, high) else overhead.mean
+    slow = None if overhead.slow_starts and mean is None else overhead.slow
+    slow, starts = _unbounded(slow, low, high), _unbounded(overhead.slow_starts, low, high)
+    return Qualification(mean=mean, slow=slow, slow_starts=starts) if mean or slow or starts else None
 
 
 def qualified(claim: str, verdict: Verdict) -> str:
@@ -45,10 +47,6 @@ def qualified(claim: str, verdict: Verdict) -> str:
 def typically(verdict: Verdict) -> str:
     """What precedes a claim of the typical run alone; empty for other claims."""
     return "typically " if qualification(verdict) else ""
-
-
-def _bounds(verdict: Verdict) -> bool:
-    return verdict.word in (Word.WITHIN, Word.BOUNDED)
 
 
 def _allowed(verdict: Verdict) -> tuple[float, float]:
@@ -63,29 +61,13 @@ def _allowed(verdict: Verdict) -> tuple[float, float]:
     return min(typical.low / 2, 2 * typical.low), max(typical.high / 2, 2 * typical.high)
 
 
-def _unbounded(overhead: Overhead, low: float, high: float) -> tuple[SlowRuns | None, SlowRuns | None]:
-    """Slow runs and slow starts that may move the mean out of ``low`` to ``high``; ``None`` for each that may not.
-
-    Where neither may alone but both together may, both are given.
-    """
-    slow = None if _slices_known(overhead, low, high) else overhead.slow
-    both = slow, overhead.slow_starts
-    if not _exceed([each for each in both if each], low, high):
-        return None, None
-    alone = tuple(each if each and _exceed([each], low, high) else None for each in both)
-    return (alone[0], alone[1]) if any(alone) else both
+def _lies(mean: Estimate, low: float, high: float) -> bool:
+    return mean.low is not None and mean.high is not None and low <= mean.low and mean.high <= high
 
 
-def _exceed(counts: list[SlowRuns], low: float, high: float) -> bool:
-    return sum(map(most_cost, counts)) > high or sum(map(most_gain, counts)) > -low
-
-
-def _slices_known(overhead: Overhead, low: float, high: float) -> bool:
-    """Whether the mean over the many slices of each start has its whole interval from ``low`` to ``high``."""
-    mean = overhead.mean
-    if overhead.slow_starts is None or mean.low is None or mean.high is None:
-        return False
-    return low < mean.low and mean.high < high
+def _unbounded(slow: SlowRuns | None, low: float, high: float) -> SlowRuns | None:
+    """Slow runs, if they alone may move the mean out of ``low`` to ``high``."""
+    return slow if slow and (most_cost(slow) > high or most_gain(slow) > -low) else None
 
 
 def _said(limit: Qualification, word: Word) -> str:

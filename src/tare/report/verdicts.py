@@ -131,9 +131,7 @@ class SlowRunsShape(JsonShape):
 class QualificationShape(JsonShape):
     """Why the claim is about the typical run alone; at least one key is not `null`."""
 
-    mean: EstimateShape | None = key(
-        "the mean overhead, where its estimate lies beyond what the claim allows"
-    )
+    mean: EstimateShape | None = key("the mean overhead, where it may lie beyond what the claim allows")
     slow: SlowRunsShape | None = key(
         "runs, in turns slices, that may cost more in the mean than the claim allows"
     )
