@@ -82,9 +82,8 @@ def unqualified_and_false(judged: Verdict, mean: float) -> bool:
     )
 
 
-@pytest.mark.parametrize("n", [10, 16, 32])
+@pytest.mark.parametrize(("n", "natively"), [(10, False), (16, False), (32, False), (32, True)])
 @pytest.mark.parametrize("rate", [0.05, 0.1, 0.2])
-@pytest.mark.parametrize("natively", [False, True])
 def test_with_slow_runs_an_unqualified_margin_below_their_cost_is_said_in_one_campaign_of_twenty_at_most(
     rate: float, n: int, natively: bool
 ) -> None:
