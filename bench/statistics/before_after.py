@@ -10,8 +10,6 @@ import numpy as np
 
 from bench.simulation.scenarios import Arms, Floats, Scenario
 from bench.statistics.markdown import percent, table
-from tare.analyze import overhead, verdict
-from tare.records import BlockValue, Cell, Direction, Summary, Word
 from tare.statistics import aligned_ranks
 from tare.statistics.blocks import farthest, quantile
 from tare.statistics.contrasts import Blocks, Contrast, estimate, widened
@@ -25,7 +23,6 @@ RUN = 0.01
 EFFECT = math.log(1.05)
 FAMILY, LOSS = 128, math.log(2)
 SLICE_S, RECORDED_S, RUN_S = 0.015, 20.0, 0.6
-MARGIN = 0.01
 ROUNDING = 1e-9
 RATES = (0.05, 0.1, 0.2)
 
@@ -129,46 +126,6 @@ def _cell(given: list[Blocks] | list[Contrast], truth: float, campaigns: int) ->
     covered = np.mean((ends[:, 0] <= truth + ROUNDING) & (truth - ROUNDING <= ends[:, 1]))
     claims = "" if len(given) == campaigns else f" of {percent(len(given) / campaigns)}"
     return f"{percent(covered)}{claims}, {100 * np.median(ends[:, 1] - ends[:, 0]):.2f}"
-
-
-def unqualified(campaigns: int, seed: int) -> str:
-    """Nothing but slow runs differs: how often ±1 % is said, and how often without a word on them."""
-    rows = []
-    for rate in RATES:
-        row = [percent(rate)]
-        for n in BLOCKS:
-            arms = slow(rate, RUN / 3)(np.random.default_rng([seed, n]), campaigns, n)
-            arms = Arms(arms.first, arms.second, arms.environment - EFFECT)
-            said = [
-                verdict(overhead(_summary(each, arms, place)), MARGIN)
-                for place, each in enumerate(_contrasts(arms))
-            ]
-            narrow = [each for each in said if each.word is Word.WITHIN and each.within == MARGIN]
-            plain = [each for each in narrow if "typically" not in each.sentence]
-            row.append(f"{percent(len(narrow) / len(said))} → {percent(len(plain) / len(said))}")
-        rows.append(row)
-    return table(["slow runs", *(f"n = {n}: before → after" for n in BLOCKS)], rows)
-
-
-def _summary(blocks: Blocks, arms: Arms, campaign: int) -> Summary:
-    rows = zip(
-        *(np.exp(arm[campaign]).tolist() for arm in (arms.first, arms.second, arms.environment)), strict=True
-    )
-    return Summary(
-        cell=Cell(workload="work", layout="1c1p1i"),
-        environment="environment",
-        metric="wall_s",
-        unit="s",
-        direction=Direction.LESS,
-        primary=True,
-        blocks=tuple(
-            BlockValue(block=place, native=(first, second), environment=other)
-            for place, (first, second, other) in enumerate(rows)
-        ),
-        log_ratios=blocks.log_ratios,
-        control_log_ratios=blocks.controls,
-        dropped_blocks=0,
-    )
 
 
 def families(campaigns: int, seed: int) -> str:

@@ -29,7 +29,7 @@ def measured(
     )
     typical = Estimate(point=(low + high) / 2, low=low, high=high, level=0.951, n=n)
     noise_floor = Estimate(point=0.0, low=-floor, high=floor / 2, level=0.951, n=n)
-    return replace(overhead(summary), typical=typical, noise_floor=noise_floor, slow=None)
+    return replace(overhead(summary), typical=typical, mean=typical, noise_floor=noise_floor, slow=None)
 
 
 def judged(low: float, high: float, word: Word, *, floor: float = 0.001, n: int = 10) -> Verdict:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tare.records import Word
 from tare.report.machine import to_json
 from tests.report.report_example import example, several_cells
 
@@ -58,6 +59,18 @@ def test_each_verdict_and_each_value_of_its_blocks_is_there() -> None:
         assert [each["environment"] for each in theirs["blocks"]] == [
             block.environment for block in ours.overhead.summary.blocks
         ]
+
+
+def test_why_a_claim_is_of_the_typical_run_alone_is_a_fact_of_its_own() -> None:
+    analysis = example()
+    for ours, theirs in zip(analysis.verdicts, to_json(analysis)["verdicts"], strict=True):
+        assert ("typically" in ours.sentence) == (theirs["qualification"] is not None)
+    slower = next(each for each in analysis.verdicts if each.word is Word.SLOWER)
+    twice = replace(slower.overhead.mean, point=10.0, low=5.0, high=15.0)
+    beyond = replace(slower, overhead=replace(slower.overhead, mean=twice))
+    qualification = to_json(replace(analysis, verdicts=(beyond,)))["verdicts"][0]["qualification"]
+    assert (qualification["mean"]["point"], qualification["mean"]["unit"]) == (10.0, "1")
+    assert qualification["slow"] is None
 
 
 def test_a_missing_interval_is_null_and_not_zero() -> None:

@@ -45,6 +45,16 @@ def test_a_burst_in_one_slice_hardly_moves_the_block() -> None:
     assert (rounds.slow, rounds.native_slow) == (1, 0)
 
 
+def test_a_slow_slice_is_slow_beside_its_own_arm_and_each_side_has_the_mean_excess_of_its_own() -> None:
+    quiet = dict.fromkeys(range(12), 0.0)
+    native = {**quiet, 3: math.log(1.25)}
+    slow_start = {**dict.fromkeys(range(12), math.log(1.5)), 5: math.log(1.5 * 4), 7: math.log(1.5 * 2)}
+    rounds = block_rounds((quiet, native), slow_start)
+    assert rounds is not None
+    assert (rounds.slow, rounds.native_slow) == (2, 1)
+    assert (rounds.slow_by, rounds.native_slow_by) == (pytest.approx(2.0), pytest.approx(0.25))
+
+
 def test_arms_that_are_alike_seem_so_where_a_load_delays_single_slices() -> None:
     """Whichever of three is set against the two others: the mean over many blocks is nothing, within 4 errors."""
     draw = np.random.default_rng(1)

@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
 from tare.analyze.differences import difference_said, range_said
+from tare.analyze.qualification import typically
 from tare.records import (
     TOO_BUSY,
     Answer,
@@ -129,11 +130,12 @@ def _text(verdict: Verdict) -> str:
         return f"no interval, n = {shown.n}"
     if verdict.word is Word.UNDECIDED:
         return range_said(shown, direction)
+    only = typically(verdict)
     if verdict.word is Word.WITHIN:
-        return said.replace(" %", " % of native", 1)
+        return only + said.replace(" %", " % of native", 1)
     if verdict.word is Word.BOUNDED:
-        return f"{said} {'slower' if direction is Direction.LESS else 'lower'}"
-    return difference_said(verdict.word, shown, direction)
+        return f"{only}{said} {'slower' if direction is Direction.LESS else 'lower'}"
+    return only + difference_said(verdict.word, shown, direction)
 
 
 def _part(group: Sequence[_Saying]) -> AnswerPart:

@@ -43,13 +43,8 @@ def _difference_p(control: Overhead) -> float:
 
 
 def _as_control(block: BlockValue) -> BlockValue:
-    """The second native in the environment's place; which native's slices were slow is unknown."""
-    rounds = block.rounds and replace(
-        block.rounds,
-        log_ratio=block.rounds.control_log_ratio,
-        slow=block.rounds.native_slow // 2,
-        slow_by=None,
-    )
+    """The second native in the environment's place; slow slices are not examined in these rows."""
+    rounds = block.rounds and replace(block.rounds, log_ratio=block.rounds.control_log_ratio)
     return replace(block, environment=block.native[1], rounds=rounds)
 
 

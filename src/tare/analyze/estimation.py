@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.looks import interim_look, looks_at, repeated, repeated_mean
-from tare.analyze.slow_runs import slow_runs
+from tare.analyze.slow_runs import slow_runs, slow_starts
 from tare.records import (
     CONTROL_NAME,
     Course,
@@ -40,6 +40,7 @@ def overhead(summary: Summary, course: Course | None = None) -> Overhead:
         mean = replace(mean, low=None, high=None)  # a t interval over so few blocks is uselessly wide
     native = [value for block in summary.blocks for value in block.native]
     own = [block.environment for block in summary.blocks]
+    is_control, most = summary.environment == CONTROL_NAME, looks[-1].blocks if looks else None
     return Overhead(
         summary=summary,
         typical=typical,
@@ -50,7 +51,8 @@ def overhead(summary: Summary, course: Course | None = None) -> Overhead:
         native_median=median(native, summary.direction),
         noise_floor=noise_floor,
         looks=looks,
-        slow=slow_runs(summary, looks[-1].blocks if looks else None),
+        slow=None if is_control else slow_runs(summary, most),
+        slow_starts=None if is_control else slow_starts(summary, most),
         stopped=course.stop if course else None,
     )
 

@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 
 from tare.analyze.differences import in_times, own_change, range_said, span_said
-from tare.analyze.slow_runs import SLOW, covers_mean
-from tare.records import Direction, Estimate, Family, Overhead, SlowRuns, Verdict, Word
+from tare.analyze.qualification import qualified
+from tare.records import Direction, Estimate, Family, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
 from tare.units import DASH, percent_decimals, percent_digits, times_ends
 
@@ -24,13 +24,13 @@ def claim_said(verdict: Verdict) -> str:
 def _head(verdict: Verdict) -> str:
     """The word with its figures."""
     if verdict.word is Word.WITHIN:
-        return _typically(f"{verdict.said} of native", verdict)
+        return qualified(f"{verdict.said} of native", verdict)
     if verdict.word is Word.BOUNDED:
-        return _typically(f"costs {verdict.said}", verdict)
+        return qualified(f"costs {verdict.said}", verdict)
     if verdict.word is Word.UNDECIDED:
         among = f" among {_family(verdict)}" if _only_alone(verdict) else ""
         return f"undecided{among}: {_range(verdict, verdict.shown)}"
-    return _difference(verdict)
+    return qualified(_difference(verdict), verdict)
 
 
 def _only_alone(verdict: Verdict) -> bool:
@@ -69,39 +69,6 @@ def _remark(verdict: Verdict) -> str:
 
 def _range(verdict: Verdict, estimate: Estimate) -> str:
     return range_said(estimate, verdict.overhead.summary.direction)
-
-
-def _typically(claim: str, verdict: Verdict) -> str:
-    """The claim, limited to the typical run where slow runs may shift the mean."""
-    slow = verdict.overhead.slow
-    bound = verdict.within or verdict.at_most or 0.0
-    if slow is None or covers_mean(slow, bound) or _mean_within(verdict.overhead, bound):
-        return claim
-    return f"typically {claim}{_slow_said(slow)}"
-
-
-def _mean_within(overhead: Overhead, bound: float) -> bool:
-    """Whether the mean over the many slices of each block is known to lie within the bound."""
-    mean = overhead.mean
-    by_slices = all(block.rounds is not None for block in overhead.summary.blocks)
-    return (
-        by_slices
-        and mean.low is not None
-        and mean.high is not None
-        and -bound < mean.low
-        and mean.high < bound
-    )
-
-
-def _slow_said(slow: SlowRuns) -> str:
-    if slow.by is None:
-        return f"; none of {slow.runs} runs was {100 * SLOW:g} % slower"
-    own, native = f"{slow.slow} of {slow.runs} runs", f"{slow.native_slow} of {slow.native_runs}"
-    if slow.slow * slow.native_runs <= slow.native_slow * slow.runs:
-        return f"; slow runs are no more frequent than native's: {own}, natively {native}"
-    natively = f" (natively {native})" if slow.native_slow else ""
-    were = "runs were" if slow.slow > 1 else "runs was"
-    return f", but {slow.slow} of {slow.runs} {were} slower by {100 * slow.by:.0f} %{natively}"
 
 
 def _difference(verdict: Verdict) -> str:

@@ -42,7 +42,7 @@ TOO_BUSY = "too busy to tell"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRuns:
-    """Runs that took at least a fifth more time than the median run of their block."""
+    """Runs that took more than a fifth more time than the middle one; docs/method.md says of which."""
 
     runs: int
     slow: int
@@ -50,7 +50,8 @@ class SlowRuns:
     native_runs: int
     native_slow: int
     by: float | None
-    """Median excess of the environment's slow runs, as a fraction; ``None``: there were none."""
+    """Mean excess of the environment's slow runs, as a fraction; ``None``: there were none."""
+    native_by: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,9 @@ class Overhead:
     looks: tuple[Look, ...] = ()
     """Looks reached so far; the last one gives ``typical``. Empty: the number of blocks was fixed."""
     slow: SlowRuns | None = None
-    """Over the blocks that the last look included; ``None``: not examined."""
+    """Over the blocks that the last look included, in turns each slice; ``None``: not examined."""
+    slow_starts: SlowRuns | None = None
+    """The same of the nodes' starts, which one block replicates once; ``None``: every run was a start of its own."""
     stopped: Stop | None = None
     """Why no further blocks are run; ``None``: more may come, or the number of blocks was fixed."""
     native_p: float | None = None

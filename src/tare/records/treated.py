@@ -37,11 +37,12 @@ class BlockRounds:
     control_log_ratio: float
     """The same for the second native against the first."""
     slow: int
-    """Slices of the environment that took 1.2 times their block's median or more."""
+    """Slices of the environment that took more than 1.2 times the median of its own slices in this block."""
     native_slow: int
-    """The same for both natives together, out of twice as many."""
+    """The same for both natives together, each against its own median, out of twice as many."""
     slow_by: float | None = None
-    """Median excess of the environment's slow slices over that median, as a fraction; ``None``: there were none."""
+    """Mean excess of the environment's slow slices over that median, as a fraction; ``None``: there were none."""
+    native_slow_by: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

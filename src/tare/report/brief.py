@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tare.analyze.answers import Names, joined
 from tare.analyze.differences import difference_said, range_said
+from tare.analyze.qualification import typically
 from tare.drawing.words import MARK, STYLE
 from tare.foreign import one_line
 from tare.records import TOO_BUSY, Analysis, Attributed, DependenceWord, Verdict, Word
@@ -130,9 +131,9 @@ def _said(verdict: Verdict) -> str:
         return "no interval, as there are too few blocks"
     if verdict.word is Word.UNDECIDED:
         return f"undecided, {range_said(shown, direction)}"
+    only = typically(verdict)
     if verdict.word in (Word.SLOWER, Word.FASTER):
-        return difference_said(verdict.word, shown, direction)
-    only = "typically " if verdict.claim.startswith("typically") else ""
+        return only + difference_said(verdict.word, shown, direction)
     return f"{only}{'costs ' if verdict.word is Word.BOUNDED else ''}{verdict.said}"
 
 
@@ -171,7 +172,8 @@ def _several(verdicts: Sequence[Verdict], names: Names, named: int) -> Iterator[
     if within:
         widest = max(verdict.within or verdict.margin for verdict in within)
         where = f"all {len(within)}" if len(within) == len(verdicts) else f"{len(within)} of {len(verdicts)}"
-        yield f"within \N{PLUS-MINUS SIGN}{100 * widest:g} % in {where}"
+        only = next(filter(None, map(typically, within)), "")
+        yield f"{only}within \N{PLUS-MINUS SIGN}{100 * widest:g} % in {where}"
     for word, said in (
         (Word.FASTER, "faster"),
         (Word.BOUNDED, "with a bound"),

@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tare.analyze.qualification import qualification
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
@@ -118,6 +119,29 @@ class FindingShape(JsonShape):
     sentence: str = key("the finding in words; empty when nothing was found")
 
 
+class SlowRunsShape(JsonShape):
+    """Runs that took more than a fifth more time than the middle one ([method.md](method.md))."""
+
+    runs: int = key("how many the environment had")
+    slow: int = key("how many of them were slow")
+    by: Number = key(
+        "by how much these exceeded the middle one, in the mean, as a fraction; `null` without any"
+    )
+    native_runs: int = key("how many both native slots had")
+    native_slow: int = key("how many of them were slow")
+    native_by: Number = key("as `by`")
+
+
+class QualificationShape(JsonShape):
+    """Why the claim is about the typical run alone; at least one key is not `null`."""
+
+    mean: EstimateShape | None = key("the mean overhead, where it may lie beyond what the claim allows")
+    slow: SlowRunsShape | None = key(
+        "runs, in turns slices, that may cost more in the mean than the claim allows"
+    )
+    slow_starts: SlowRunsShape | None = key("the same of the nodes' starts, in turns")
+
+
 class VerdictShape(OverheadShape):
     """The conclusion about one overhead."""
 
@@ -125,6 +149,10 @@ class VerdictShape(OverheadShape):
     within: Number = key("the narrowest of the nested margins that holds, as a fraction; `null` if none does")
     at_most: Number = key("the upper bound of a bounded cost, as a fraction; otherwise `null`")
     sentence: str = key("the verdict in words")
+    qualification: QualificationShape | None = key(
+        "why the sentence says *typically*; `null`: the claim holds for the mean too, or nothing is claimed",
+        qualification,
+    )
     withheld: Withheld | None = key(
         "why no claim is made although there are figures: the host was busy in more than a quarter of the blocks, or "
         "native against itself differs by more than the claim; `null`: nothing is withheld. The word is then "

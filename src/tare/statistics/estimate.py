@@ -40,7 +40,7 @@ def leaves_out_0(estimate: Estimate) -> bool:
 
 def as_fraction(log_estimate: Estimate) -> Estimate:
     """From the scale of logarithms to fractions: exp(x) - 1."""
-    return transformed(log_estimate, _fraction)
+    return transformed(log_estimate, fraction)
 
 
 def transformed(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
@@ -54,6 +54,7 @@ def transformed(estimate: Estimate, function: Callable[[float], float]) -> Estim
     )
 
 
-def _fraction(log_ratio: float) -> float:
+def fraction(log_ratio: float) -> float:
+    """``exp(log_ratio) - 1``, and a large number where that is too large for a float."""
     # Garbage values may lie further apart than a float can express.
     return math.expm1(min(log_ratio, _LARGEST_EXPONENT))

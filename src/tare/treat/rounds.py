@@ -14,7 +14,7 @@ from tare.records import BlockRounds, Sample
 from tare.treat.aggregate import log_time_per_work, one_run
 
 _SLOW = math.log(1.2)
-"""Log-ratio from which a slice counts as slow: its time against its round's median."""
+"""Log-ratio from which a slice counts as slow: its time against the median of its arm in the block."""
 
 
 def round_times(samples: Sequence[Sample], instances: int) -> dict[int, float]:
@@ -45,13 +45,15 @@ def block_rounds(
     if not common:
         return None
     slow = _slow([environment[at] for at in common])
+    native_slow = [by for arm in native for by in _slow([arm[at] for at in common])]
     return BlockRounds(
         rounds=len(common),
         log_ratio=(_apart(environment, first, common) + _apart(environment, second, common)) / 2,
         control_log_ratio=_apart(second, first, common),
         slow=len(slow),
-        native_slow=sum(len(_slow([arm[at] for at in common])) for arm in native),
-        slow_by=statistics.median(slow) if slow else None,
+        native_slow=len(native_slow),
+        slow_by=statistics.fmean(slow) if slow else None,
+        native_slow_by=statistics.fmean(native_slow) if native_slow else None,
     )
 
 
@@ -67,6 +69,6 @@ def centre(values: Sequence[float]) -> float:
 
 
 def _slow(log_times: Sequence[float]) -> list[float]:
-    """The fraction by which each slow slice exceeded the median one."""
+    """The fraction by which each slow slice of one arm exceeded its median one: a slow start has none by itself."""
     middle = statistics.median(log_times)
     return [math.expm1(value - middle) for value in log_times if value - middle > _SLOW]
