@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
+from tare.analyze.load_said import short_said
 from tare.analyze.sentence import signed_range
 from tare.records import TOO_BUSY, Answer, AnswerPart, Cell, Summary, Verdict, Word, is_without_load
 from tare.units import TIMES_FROM
@@ -126,7 +127,7 @@ def _text(verdict: Verdict) -> str:
         return said.replace(" %", " % of native", 1)
     if verdict.word is Word.BOUNDED:
         return f"{said} slower"
-    return difference_said(verdict.word, typical.low, typical.high)
+    return f"{difference_said(verdict.word, typical.low, typical.high)}{short_said(verdict)}"
 
 
 def _part(group: Sequence[_Saying]) -> AnswerPart:
@@ -134,7 +135,7 @@ def _part(group: Sequence[_Saying]) -> AnswerPart:
     if first.rank is _Precedence.UNDECIDED:
         text = f"undecided: {joined([f'{saying.name} ({saying.text})' for saying in group])}"
     elif first.rank is _Precedence.WITHHELD:
-        text = f"{TOO_BUSY}: {joined(names)}"
+        text = f"{TOO_BUSY}: {joined([f'{saying.name} (measured {saying.text})' for saying in group])}"
     else:
         text = f"{joined(names)} {first.text}"
     return AnswerPart(word=first.word, metrics=names, text=text)

@@ -113,7 +113,7 @@ def _regression(condition: FailIf, reference: _Dated, newest: _Dated, error: flo
     before, after = reference[1].overhead, newest[1].overhead
     change = as_fraction(unpaired_difference(side_of(before), side_of(after), error))
     increase = points_of(change, before.typical)
-    withheld = reference[1].withheld or newest[1].withheld
+    withheld = reference[1].set_aside or newest[1].set_aside
     ruling = Ruling.UNDECIDED if withheld else _ruling(increase, condition.threshold)
     summary = after.summary
     return Regression(

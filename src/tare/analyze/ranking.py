@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from tare.analyze import load_effect
 from tare.analyze.busy import drowns
 from tare.analyze.contrasts import between_two
 from tare.analyze.looks import by_block, common_reach, seen
@@ -55,10 +56,10 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
     summary, margin = verdicts[0].overhead.summary, verdicts[0].margin
     names = sorted((NATIVE, *overheads), key=lambda name: _point(overheads.get(name)))
     floor = verdicts[0].overhead.noise_floor
-    withheld = {verdict.overhead.summary.environment for verdict in verdicts if verdict.withheld}
+    by_name = {verdict.overhead.summary.environment: verdict for verdict in verdicts}
     pairs = _judged(
         [
-            _unclaimed(pair) if {pair.first, pair.second} & withheld else _above(pair, floor)
+            _permitted(pair, [by_name[name] for name in (pair.first, pair.second) if name in by_name], floor)
             for pair in (_pair(*names_of, overheads, margin) for names_of in combinations(names, 2))
         ]
     )
@@ -84,6 +85,29 @@ def _fewest_blocks(pairs: int) -> int:
     """Fewest common blocks with which each of ``pairs`` pairs has an interval at its part of the error."""
     error = ERROR / pairs
     return max(fewest_blocks(error), fewest_values(1 - error))
+
+
+def _permitted(pair: _Pair, verdicts: Sequence[Verdict], floor: Estimate) -> _Pair:
+    """The pair with what may be claimed of it, by the ``verdicts`` of those of its two that are not native."""
+    first, *second = verdicts
+    if first.released and not second:
+        return _released(pair, first)
+    if any(verdict.set_aside for verdict in verdicts):
+        return _unclaimed(pair)
+    return _above(pair, floor)
+
+
+def _released(pair: _Pair, verdict: Verdict) -> _Pair:
+    """Native and an environment that differ even if the load did its most."""
+    overhead = verdict.overhead
+    left = replace(overhead, summary=load_effect.moved(overhead.summary, verdict.word))
+    at_worst = _pair(pair.first, pair.second, {overhead.summary.environment: left}, verdict.margin)
+    return replace(
+        pair,
+        estimate=load_effect.hull(pair.estimate, at_worst.estimate),
+        difference_p=at_worst.difference_p,
+        equivalence_p=1.0,
+    )
 
 
 def _unclaimed(pair: _Pair) -> _Pair:

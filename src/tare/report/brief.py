@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tare.analyze.answers import Names, difference_said, joined
+from tare.analyze.load_said import short_said
 from tare.analyze.sentence import signed_range
 from tare.drawing.words import MARK, STYLE
 from tare.foreign import one_line
@@ -124,6 +125,8 @@ def _one(verdict: Verdict) -> str:
 def _said(verdict: Verdict) -> str:
     """The strongest true statement, without its family: the tables name that."""
     typical = verdict.overhead.typical
+    if verdict.withheld and typical.low is not None and typical.high is not None:
+        return f"{TOO_BUSY}, measured {signed_range(typical.low, typical.high)}"
     if verdict.withheld:
         return TOO_BUSY
     if typical.low is None or typical.high is None:
@@ -131,7 +134,7 @@ def _said(verdict: Verdict) -> str:
     if verdict.word is Word.UNDECIDED:
         return f"undecided, {signed_range(typical.low, typical.high)}"
     if verdict.word in (Word.SLOWER, Word.FASTER):
-        return difference_said(verdict.word, typical.low, typical.high)
+        return f"{difference_said(verdict.word, typical.low, typical.high)}{short_said(verdict)}"
     only = "typically " if verdict.claim.startswith("typically") else ""
     return f"{only}{'costs ' if verdict.word is Word.BOUNDED else ''}{verdict.said}"
 
@@ -195,12 +198,12 @@ def _step(analysis: Analysis) -> str:
     confirmed = [reason for reason in known if reason.standing is Attributed.CAUSE]
     if confirmed:
         return f"{confirmed[0].subject}: {confirmed[0].text}"
-    if any(verdict.word is Word.SLOWER and not verdict.withheld for verdict in primary):
+    if any(verdict.word is Word.SLOWER and not verdict.set_aside for verdict in primary):
         return _suspected(known, f"tare explain {shlex.quote(analysis.result)}")
-    undecided = [verdict for verdict in primary if verdict.word is Word.UNDECIDED]
+    undecided = [verdict for verdict in primary if verdict.word is Word.UNDECIDED or verdict.released]
     if not undecided:
         return ""
-    if all(verdict.withheld for verdict in undecided):
+    if all(verdict.set_aside for verdict in undecided):
         again = Path(analysis.result) / "campaign.json"
         return f"next: once it is quiet, tare run {shlex.quote(str(again))}"
     more = max(map(_more_blocks, undecided))
