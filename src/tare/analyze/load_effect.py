@@ -45,8 +45,12 @@ def moved(summary: Summary, word: Word) -> Summary:
 
 
 def _costs(block: BlockValue, word: Word) -> tuple[float, float, float]:
-    """Logarithms of what the load can have cost the environment and the two natives."""
-    own, first, second = (-math.log1p(-share_lost(load)) for load in (block.load, *block.native_loads))
+    """Logarithms of what the load can have cost the environment and the two natives.
+
+    A trial whose load nobody knows may have met the largest of its block.
+    """
+    loads = (load or block.busiest for load in (block.load, *block.native_loads))
+    own, first, second = (-math.log1p(-share_lost(load)) for load in loads)
     return (0.0, first, second) if word is Word.FASTER else (own, 0.0, 0.0)
 
 
@@ -64,16 +68,17 @@ def effect(summary: Summary, word: Word, until: float = math.inf) -> LoadEffect 
     """What the load in these blocks could make of a difference in the direction of ``word``; ``None``: nothing."""
     own = [block for block in summary.blocks if block.block < until]
     if word is Word.FASTER:
-        loads = [load for block in own for load in block.native_loads if load is not None]
+        loads = [load or block.busiest for block in own for load in block.native_loads]
         most = [sum(_costs(block, word)) / 2 for block in own]
     else:
-        loads = [block.load for block in own if block.load is not None]
+        loads = [block.load or block.busiest for block in own]
         most = [sum(_costs(block, word)) for block in own]
     if not any(most):
         return None
+    known = [load for load in loads if load is not None]
     return LoadEffect(
-        used=math.fsum(load.foreign + load.steal for load in loads) / len(loads),
-        processors=max(load.processors for load in loads),
+        used=math.fsum(load.foreign + load.steal for load in known) / len(known),
+        processors=max(load.processors for load in known),
         most=math.expm1(statistics.median(most)),
     )
 
