@@ -116,6 +116,14 @@ def test_a_verdict_says_how_many_busy_blocks_it_leaves_out() -> None:
     assert result.claim.endswith("(n = 8 without 2 busy blocks)")
 
 
+@pytest.mark.parametrize(("arm", "warned"), [(2, True), (0, False)])
+def test_a_load_that_comes_with_the_environments_own_trials_is_remarked(arm: int, warned: bool) -> None:
+    foreign = np.zeros((16, 3))
+    foreign[:8, arm] = 1.0
+    (result,) = judged(summary(np.random.default_rng(7).normal(0, 0.004, (16, 3)), foreign))
+    assert any("busy during its trial alone" in each for each in result.warnings) == warned
+
+
 def test_the_load_of_one_of_several_processors_is_not_spread_over_all() -> None:
     assert share_lost(HostLoad(processors=2, foreign=0.3)) == ON_SEVERAL * 0.3
     assert share_lost(HostLoad(processors=64, foreign=0.3)) == ON_SEVERAL * 0.3

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is said of the load of others beside a claim: withheld, released, or one that the load alone could make."""
 
+import math
+
 from tare.analyze.busy import SENTENCE, left_out_said
 from tare.analyze.sentence import signed_range
-from tare.records import Estimate, Verdict, Word
+from tare.records import Estimate, Summary, Verdict, Word
 from tare.records.busy import LoadEffect
+from tare.treat.busy import only_busy
 from tare.units import DASH, TIMES_FROM, percent_decimals, percent_digits
+
+_BY_CHANCE = 0.01
 
 
 def withheld_said(reasons: str, measured: Estimate) -> str:
@@ -52,6 +57,26 @@ def counted_said(verdict: Verdict) -> str:
     count = f"(n = {verdict.overhead.typical.n}"
     blocks = f"{left_out} busy block{'s' if left_out > 1 else ''}"
     return verdict.claim.replace(count, f"{count} without {blocks}", 1) if left_out else verdict.claim
+
+
+def follows_said(summary: Summary) -> str:
+    """That the load came with the environment's own trials, which then may have caused it; else empty.
+
+    Native's two trials meet a load of others at least as often as the environment's, unless this takes longer: half of
+    the blocks in which one trial met it are assumed to be the environment's by chance.
+    """
+    blocks, own = only_busy(summary)
+    if not blocks or _coin_share(blocks, own) > _BY_CHANCE:
+        return ""
+    return (
+        f"in {own} of {blocks} blocks left out the host was busy during its trial alone: if the load was of its own "
+        "making, leaving them out hides a cost"
+    )
+
+
+def _coin_share(count: int, least: int) -> float:
+    """Chance of ``least`` or more heads in so many throws of a coin."""
+    return sum(math.comb(count, heads) for heads in range(least, count + 1)) / 2**count
 
 
 def blocks_left_out(verdict: Verdict) -> str:

@@ -98,7 +98,8 @@ def _released(verdict: Verdict, busy: str) -> Verdict | None:
 
 def _beside_load(verdict: Verdict) -> Verdict:
     """The verdict with the blocks that it leaves out, and with what the load of the others could make of it alone."""
-    counted = replace(verdict, claim=load_said.counted_said(verdict))
+    remarks = filter(None, [load_said.follows_said(verdict.overhead.summary)])
+    counted = replace(verdict, claim=load_said.counted_said(verdict), warnings=(*verdict.warnings, *remarks))
     if verdict.word not in (Word.SLOWER, Word.FASTER):
         return counted
     effect = load_effect.effect(verdict.overhead.summary, verdict.word)

@@ -68,6 +68,16 @@ def _is_busy(block: BlockValue) -> bool:
     return block.busiest is not None and block.busiest.busy
 
 
+def only_busy(summary: Summary) -> tuple[int, int]:
+    """Blocks left out in which the host of one trial alone was busy, and those of them in which it was the own."""
+    alone = [
+        block.load is not None and block.load.busy
+        for block in summary.busy_blocks
+        if sum(load is not None and load.busy for load in (block.load, *block.native_loads)) == 1
+    ]
+    return len(alone), sum(alone)
+
+
 def busy_loads(summary: Summary, until: int | None = None) -> list[HostLoad]:
     """Loads of the busy blocks that count all the same, as too few others are left."""
     own = (block for block in summary.blocks if until is None or block.block < until)
