@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No claim from a machine that was too busy: verdicts, losses by company, curves, order experiments, causes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,6 +32,7 @@ from tare.records import (
     Withheld,
     Word,
 )
+from tare.records.busy import LoadEffect
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import interval
 
@@ -91,7 +93,7 @@ def _released(verdict: Verdict, busy: str) -> Verdict | None:
         more_blocks=None,
         standing=standing and replace(standing, together=shown),
         released=True,
-        load=load_effect.effect(overhead.summary, word),
+        load=_effect(verdict, word),
     )
     return replace(unsaid, claim=claim_in_family(unsaid, unsaid.claim))
 
@@ -102,10 +104,16 @@ def _beside_load(verdict: Verdict) -> Verdict:
     counted = replace(verdict, claim=load_said.counted_said(verdict), warnings=(*verdict.warnings, *remarks))
     if verdict.word not in (Word.SLOWER, Word.FASTER):
         return counted
-    effect = load_effect.effect(verdict.overhead.summary, verdict.word)
+    effect = _effect(verdict, verdict.word)
     if effect is None or load_effect.differs(_left(verdict, verdict.word, _together(verdict)), verdict.word):
         return counted
     return replace(counted, claim=f"{counted.claim}, but {load_said.effect_said(effect)}", load=effect)
+
+
+def _effect(verdict: Verdict, word: Word) -> LoadEffect | None:
+    """What the load could make, in the blocks of the last look."""
+    looks = verdict.overhead.looks
+    return load_effect.effect(verdict.overhead.summary, word, looks[-1].blocks if looks else math.inf)
 
 
 def _together(verdict: Verdict) -> Estimate:
