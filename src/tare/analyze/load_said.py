@@ -76,7 +76,7 @@ def follows_said(summary: Summary) -> str:
 
 def _coin_share(count: int, least: int) -> float:
     """Chance of ``least`` or more heads in so many throws of a coin."""
-    return sum(math.comb(count, heads) * 0.5**count for heads in range(least, count + 1))
+    return sum(math.comb(count, heads) for heads in range(least, count + 1)) / (1 << count)
 
 
 def blocks_left_out(verdict: Verdict) -> str:
