@@ -9,13 +9,14 @@ import argparse
 import time
 from collections.abc import Callable
 
-from bench.statistics import before_after, coverage, days, many_claims, power, sequential, slow_runs
+from bench.statistics import before_after, busy, coverage, days, many_claims, power, sequential, slow_runs
 
 TABLES: dict[str, tuple[str, float, Callable[[int, int], str]]] = {
     "coverage": ("Coverage in % · median width in points, at n = 5/10/30", 1, coverage.coverage),
     "before": ("Before and after: coverage, median width in points", 0.1, before_after.coverage),
     "slow": ('Slow runs and starts: claims without "typically", before and after', 0.05, slow_runs.claims),
     "families": ("A hundred claims at ten blocks", 0.025, before_after.families),
+    "busy": ("A busy machine: words of claims", 0.05, busy.words),
     "turns": ("This machine's noise now: in turns and one after another", 0.00025, before_after.turns),
     "iterations": (
         "Thirty runs as starts and iterations: coverage, median width in points",

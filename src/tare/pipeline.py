@@ -85,7 +85,6 @@ from tare.records import (
 from tare.records.profiled import ProfiledArm
 from tare.treat import (
     activity_summaries,
-    arm_loads,
     blocks_out_of_order,
     compared,
     curves,
@@ -175,9 +174,7 @@ def _analysed(path: Path) -> Analysis:
     interventions = _interventions(folder, campaign, journal.sessions, analysed)
     suspected = suspicions(scenes(claimed, attributed, evidence, traits(outcomes, LABELS), _traced(folder)))
     ranked = rankings(judged)
-    losses = without_busy_losses(
-        sharing_losses(shared, campaign.margin, len(campaign.added_from)), arm_loads(outcomes)
-    )
+    losses = without_busy_losses(sharing_losses(shared, campaign.margin, len(campaign.added_from)))
     measured = [environment.name for environment in campaign.environments]
     return Analysis(
         campaign=campaign.name,
@@ -202,9 +199,7 @@ def _analysed(path: Path) -> Analysis:
         sharing=losses,
         helper_costs=helper_costs(helper_summaries(outcomes)),
         wait_costs=wait_costs(wait_summaries(outcomes)),
-        curves=without_busy_curves(
-            curve_estimates((*curves(outcomes), *curves(swept(outcomes, primary)))), arm_loads(outcomes)
-        ),
+        curves=without_busy_curves(curve_estimates((*curves(outcomes), *curves(swept(outcomes, primary))))),
         rankings=ranked,
         host_shares=host_shares(ranked, hosts),
         host_speeds=host_speeds(journal.outcomes),
@@ -228,8 +223,7 @@ def _analysed(path: Path) -> Analysis:
         ),
         signals=signal_tables(evidence, outcomes),
         orders=without_busy_orders(
-            order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign))),
-            arm_loads(journal.outcomes),
+            order_verdicts(order_summaries(journal.outcomes, _ordered_metrics(campaign)))
         ),
         dependences=dependences(judged, campaign.factor_cells, len(campaign.added_from)),
         steadiness=steady,

@@ -102,10 +102,12 @@ def test_what_is_undecided_is_told_with_its_interval_or_that_there_is_none() -> 
     ]
 
 
-def test_what_is_withheld_comes_last_and_without_a_figure() -> None:
+def test_what_is_withheld_comes_last_and_with_what_was_measured() -> None:
     busy = (said(name, Word.UNDECIDED, 0.01, 0.02, withheld=True) for name in ("a", "b"))
     calm = said("c", Word.WITHIN, 0.0, 0.0, within=0.05)
-    assert sentences(*busy, calm) == ["docker: c within ±5 % of native; too busy to tell: a and b"]
+    (sentence,) = sentences(*busy, calm)
+    measured = "a (measured +1.0 to +2.0 %) and b (measured +1.0 to +2.0 %)"
+    assert sentence == f"docker: c within ±5 % of native; too busy to tell: {measured}"
 
 
 def test_a_cost_of_ten_times_and_more_is_told_in_times() -> None:

@@ -24,8 +24,6 @@ from tare.analyze import (
 )
 from tare.analyze.busy import SENTENCE, blocks_said, drowns, drowns_equivalence, names
 from tare.records import (
-    BlockRounds,
-    BlockValue,
     Design,
     Estimate,
     FailIf,
@@ -38,6 +36,7 @@ from tare.records import (
     Withheld,
     Word,
 )
+from tare.treat.busy import parted
 
 BUSY = busy_load(1.0, "stress")
 CLAIMS = {
@@ -48,8 +47,18 @@ CLAIMS = {
 
 
 def loaded(summary: Summary, loads: Sequence[HostLoad | None]) -> Summary:
-    blocks = zip(summary.blocks, loads, strict=True)
-    return replace(summary, blocks=tuple(replace(block, load=load) for block, load in blocks))
+    """The summary with these loads of the environment's trials, as ``treat`` makes it; log-ratios stay as given."""
+    blocks = [replace(block, load=load) for block, load in zip(summary.blocks, loads, strict=True)]
+    kept, busy = parted(blocks)
+    rows = zip(blocks, summary.log_ratios, summary.control_log_ratios, strict=True)
+    ratios = [(ratio, control) for block, ratio, control in rows if block in kept]
+    return replace(
+        summary,
+        blocks=kept,
+        log_ratios=tuple(ratio for ratio, _ in ratios),
+        control_log_ratios=tuple(control for _, control in ratios),
+        busy_blocks=busy,
+    )
 
 
 def judged(summary: Summary) -> Verdict:
@@ -67,17 +76,20 @@ def test_no_claim_rests_on_blocks_that_were_busy(word: Word) -> None:
     assert judged(quiet).word is word
     result = judged(loaded(quiet, [BUSY] * 8 + [QUIET] * 2))
     assert (result.word, result.withheld, result.alone) == (Word.UNDECIDED, Withheld.BUSY, Word.UNDECIDED)
-    assert result.sentence == f"docker: {SENTENCE} (stress used 1.0 of 2 processors in 8 of 10 blocks)"
+    said = f"docker: {SENTENCE} (stress used 1.0 of 2 processors in 8 of 10 blocks); measured "
+    assert result.sentence.startswith(said)
+    assert result.sentence.endswith(" %"), "what was measured is said"
     assert result.said == "too busy to tell"
     assert result.more_blocks is None
     assert result.overhead.typical == judged(quiet).overhead.typical, "the figures stay"
 
 
-@pytest.mark.parametrize(("busy", "withheld"), [(0, False), (2, False), (3, True), (10, True)])
-def test_a_quarter_of_the_blocks_may_be_busy(busy: int, withheld: bool) -> None:
+@pytest.mark.parametrize(("busy", "withheld"), [(0, False), (4, False), (5, True), (10, True)])
+def test_six_quiet_blocks_decide_and_fewer_do_not(busy: int, withheld: bool) -> None:
     result = judged(loaded(summary_of(CLAIMS[Word.SLOWER]), [BUSY] * busy + [QUIET] * (10 - busy)))
     assert (result.withheld is Withheld.BUSY) == withheld
     assert (result.word is Word.SLOWER) != withheld
+    assert result.overhead.typical.n == (10 if withheld else 10 - busy)
 
 
 def test_what_was_undecided_anyway_says_that_the_machine_was_busy() -> None:
@@ -282,40 +294,3 @@ def test_a_result_without_a_single_trial_says_that_the_machine_was_busy() -> Non
 
 def test_a_margin_of_nothing_is_no_reason_for_an_error() -> None:
     assert math.isfinite(judged(summary_of([0.0] * 10)).overhead.typical.point)
-
-
-STOLEN = HostLoad(processors=2, foreign=0.0, steal=0.6)
-IN_TURNS = BlockRounds(rounds=12, log_ratio=0.0, control_log_ratio=0.0, slow=0, native_slow=0)
-
-
-def loaded_with(load: HostLoad, rounds: BlockRounds | None, metric: str = "wall_s") -> Summary:
-    blocks = tuple(
-        BlockValue(block=number, native=(1.0, 1.0), environment=1.0, load=load, rounds=rounds)
-        for number in range(8)
-    )
-    return replace(summary_of(around(0.0, 0.1)), blocks=blocks, metric=metric)
-
-
-def test_what_a_hypervisor_takes_from_whole_runs_withholds_their_claim() -> None:
-    assert (
-        blocks_said(loaded_with(STOLEN, None))
-        == "a hypervisor below took 0.6 of 2 processors in 8 of 8 blocks"
-    )
-
-
-def test_what_a_hypervisor_takes_from_all_arms_in_turn_withholds_nothing() -> None:
-    assert blocks_said(loaded_with(STOLEN, IN_TURNS)) is None
-
-
-@pytest.mark.parametrize("load", [replace(STOLEN, steal=1.2), replace(STOLEN, foreign=0.6)])
-def test_beyond_half_or_by_other_programs_it_does(load: HostLoad) -> None:
-    assert blocks_said(loaded_with(load, IN_TURNS)) is not None
-
-
-def test_what_other_programs_take_withholds_no_claim_of_a_metric_without_it() -> None:
-    load = replace(STOLEN, foreign=1.0)
-    for metric in ("compute (net of load)", "compute (CPU time)"):
-        assert blocks_said(loaded_with(load, IN_TURNS, metric)) is None
-        assert blocks_said(loaded_with(load, None, metric)) is not None
-        explored = replace(loaded_with(load, IN_TURNS, metric), primary=False)
-        assert blocks_said(explored) is not None, "of several processes it may hold what others took"

@@ -19,6 +19,7 @@ from tare.records import (
     Ordering,
     OrderSummary,
     OrderVerdict,
+    Withheld,
 )
 from tare.records.published import AgreementWord
 from tare.records.scaled import Scaled, Short
@@ -119,5 +120,5 @@ def test_an_order_on_shared_processors_or_a_busy_machine_does_not_count() -> Non
     place = claims.index("in VirtualBox the order makes well over 50 % at N = 1000")
     part = agreements(chosen, replace(known, orders=(order,), scaled=(crowd,)))[place].parts[0]
     assert (part.word, part.here) == (NOT_MEASURED, REPRODUCED)
-    busy = replace(order, claim="undecided: the machine was too busy (stress used 1 of 2 processors)")
+    busy = replace(order, withheld=Withheld.BUSY)
     assert agreements(chosen, replace(known, orders=(busy,)))[place].parts[0].word is UNDECIDED

@@ -36,7 +36,8 @@ def busy(quiet: Analysis) -> Analysis:
     loaded = []
     for verdict in quiet.verdicts:
         summary = verdict.overhead.summary
-        blocks = tuple(replace(block, load=load) for block in summary.blocks)
+        loads = (load, load)
+        blocks = tuple(replace(block, load=load, native_loads=loads) for block in summary.blocks)
         overhead = replace(verdict.overhead, summary=replace(summary, blocks=blocks))
         loaded.append(replace(verdict, overhead=overhead))
     verdicts = without_busy_claims(loaded)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tare.analyze import without_busy_curves
 from tare.records import Analysis, HostLoad
+from tare.records.busy import BusyBlocks
 from tare.report.curves import curve_metrics
 from tare.report.document import render_report
 from tare.report.machine import to_json
@@ -142,10 +143,14 @@ def test_programs_get_dimensions_coordinates_and_the_band() -> None:
 
 def test_a_busy_host_decides_no_place_and_says_so() -> None:
     shown = analysis()
-    busy = HostLoad(processors=2, foreign=1.0, steal=0.0, throttled=0.0)
-    (cell,) = {each.curve.cell for each in shown.curves}
-    loads = {(cell, "docker"): dict.fromkeys(range(1, 9), busy)}
-    (metric,) = surface_metrics(replace(shown, curves=without_busy_curves(shown.curves, loads)))
+    busy = BusyBlocks(
+        blocks=tuple(range(1, 9)), loads=8 * (HostLoad(processors=2, foreign=1.0),), left_out=False
+    )
+    loaded = [
+        replace(each, curve=replace(each.curve, busy=busy)) if each.curve.environment == "docker" else each
+        for each in shown.curves
+    ]
+    (metric,) = surface_metrics(replace(shown, curves=without_busy_curves(loaded)))
     docker, gvisor = sentences(metric)
     assert docker == "docker: too busy to tell what holds for all of 20 places"
     assert not any(map(decided, metric.environments[0].points))

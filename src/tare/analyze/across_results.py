@@ -164,7 +164,7 @@ def _job(workload: Workload | None) -> object:
 def _environment_pair(first: Analysis, later: Analysis, before: Verdict, after: Verdict) -> _ComparedFigure:
     summary = before.overhead.summary
     sides = Apart(side_of(before.overhead), side_of(after.overhead), max(before.margin, after.margin))
-    withheld = next((verdict.withheld for verdict in (before, after) if verdict.withheld), None)
+    withheld = next((verdict.set_aside for verdict in (before, after) if verdict.set_aside), None)
     change = sides.change(ERROR)
     return _pair(
         sides,

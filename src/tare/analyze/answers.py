@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
 from tare.analyze.differences import difference_said, range_said
+from tare.analyze.load_said import short_said
 from tare.analyze.qualification import typically
 from tare.records import (
     TOO_BUSY,
@@ -135,7 +136,7 @@ def _text(verdict: Verdict) -> str:
         return only + said.replace(" %", " % of native", 1)
     if verdict.word is Word.BOUNDED:
         return f"{only}{said} {'slower' if direction is Direction.LESS else 'lower'}"
-    return only + difference_said(verdict.word, shown, direction)
+    return f"{only}{difference_said(verdict.word, shown, direction)}{short_said(verdict)}"
 
 
 def _part(group: Sequence[_Saying]) -> AnswerPart:
@@ -143,7 +144,7 @@ def _part(group: Sequence[_Saying]) -> AnswerPart:
     if first.rank is _Precedence.UNDECIDED:
         text = f"undecided: {joined([f'{saying.name} ({saying.text})' for saying in group])}"
     elif first.rank is _Precedence.WITHHELD:
-        text = f"{TOO_BUSY}: {joined(names)}"
+        text = f"{TOO_BUSY}: {joined([f'{saying.name} (measured {saying.text})' for saying in group])}"
     else:
         text = f"{joined(names)} {first.text}"
     return AnswerPart(word=first.word, metrics=names, text=text)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from tare.analyze.busy import SENTENCE as BUSY
 from tare.analyze.contrasts import against_natives, between_two, contrast_of
 from tare.analyze.looks import by_block, common_reach, reach_of
 from tare.analyze.order import descending_over_ascending
@@ -178,11 +177,6 @@ def _of_both(
     return tuple(dict.fromkeys(each for own in both for each in own))
 
 
-def _busy_of(verdict: OrderVerdict) -> str:
-    """``without_busy_orders`` put it into the claim of a verdict that it withheld."""
-    return _TOO_BUSY if verdict.claim.startswith(BUSY) else ""
-
-
 def _order_at(verdict: OrderVerdict, value: float) -> Callable[[float], Estimate | None]:
     return lambda error: descending_over_ascending(verdict.summary.blocks, value, 1 - error)
 
@@ -206,7 +200,7 @@ def order_of(evidence: ViewEvidence, arm: PaperArm, value: float | None) -> Iter
             environment=name,
             what=f"{name}, {arm.place.metric} at {where}, descending over ascending",
             estimate=descending_over_ascending(verdict.summary.blocks, contrast.value),
-            why=_busy_of(verdict),
+            why=_TOO_BUSY if verdict.withheld else "",
             deviations=evidence.order_deviations(arm, name, verdict.summary.cell),
             wider=_order_at(verdict, contrast.value),
         )

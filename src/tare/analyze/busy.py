@@ -5,11 +5,9 @@ docs/method.md gives the rules, their reasons, and how often they withhold a tru
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
 
 from tare.records import (
-    BlockValue,
     Busyness,
     Estimate,
     HostLoad,
@@ -17,16 +15,12 @@ from tare.records import (
     Session,
     Summary,
     Verdict,
+    Withheld,
     Word,
-    is_without_load,
 )
-from tare.treat.busy import block_loads
+from tare.records.busy import BusyBlocks
+from tare.treat.busy import block_loads, busy_loads
 
-MOST_BUSY = 0.25
-"""Share of the blocks that a verdict rests on: fewer than 29 % of its values cannot move a Hodges-Lehmann estimate
-without limit, so beyond this the busy blocks alone may decide."""
-MOST_STOLEN = 0.5
-"""Part of the processors: beyond it nothing can be concluded, even with turns."""
 OF_A_PAIR = math.sqrt(3) / 2
 """Native against native has the variance 2 s^2, an overhead 1.5 s^2: this factor converts between the widths."""
 _MOST_NAMED = 3
@@ -40,29 +34,23 @@ def blocks_said(summary: Summary, most: int | None = None) -> str | None:
 
     ``most``: only blocks with smaller numbers count.
     """
-    own = [block for block in summary.blocks if most is None or block.block < most]
-    net = summary.primary and is_without_load(summary.metric)
-    return loads_said([load for block in own if (load := _disturbing(block, net=net))], len(own))
+    blocks = sum(most is None or block.block < most for block in summary.blocks)
+    busy = busy_loads(summary, most)
+    return _in_blocks(busy, blocks) if busy else None
 
 
-def _disturbing(block: BlockValue, *, net: bool) -> HostLoad | None:
-    """The block's load, without processor time that a hypervisor took from all arms equally during turns.
-
-    That time comes and goes within tenths of a second, so the slices of a round share it, and nobody on this host can
-    end it. A metric that is ``net`` of other programs' time does not contain it. The rest of both shows in native
-    against native.
-    """
-    load = block.load
-    if load is None or block.rounds is None or load.steal > MOST_STOLEN * load.processors:
-        return load
-    return replace(load, steal=0.0, foreign=0.0 if net else load.foreign)
+def too_few_left_said(busy: BusyBlocks, blocks: int) -> str | None:
+    """The same for ``blocks`` blocks that count, ``busy`` or not."""
+    return None if busy.left_out or not busy.loads else _in_blocks(busy.loads, blocks)
 
 
-def loads_said(loads: Iterable[HostLoad], blocks: int) -> str | None:
-    """``blocks_said`` for one load per block that has one, of ``blocks`` blocks in total."""
-    busy = [load for load in loads if load.busy]
-    if not blocks or len(busy) <= MOST_BUSY * blocks:
-        return None
+def left_out_said(summary: Summary) -> str | None:
+    """For example "stress used 1.0 of 2 processors in 2 of 10 blocks" of those left out; ``None``: there are none."""
+    loads = [block.busiest for block in summary.busy_blocks if block.busiest is not None]
+    return _in_blocks(loads, len(summary.blocks) + len(summary.busy_blocks)) if loads else None
+
+
+def _in_blocks(busy: Sequence[HostLoad], blocks: int) -> str:
     return f"{_taken(busy)} in {len(busy)} of {blocks} block{'s' if blocks > 1 else ''}"
 
 
@@ -127,24 +115,22 @@ def busyness(
     """Statement on the host over the whole result; ``None`` where it was quiet and nothing was withheld."""
     loads = block_loads(outcomes)
     busy = [load for load in loads.values() if load.busy]
-    decided = any(
-        verdict.word is not Word.UNDECIDED for verdict in verdicts if verdict.overhead.summary.primary
-    )
-    sentence = _whole(loads, busy, decided=decided) or _before(sessions, measured=bool(loads))
+    sentence = _whole(len(loads), busy, verdicts) or _before(sessions, measured=bool(loads))
     if not sentence:
         return None
     return Busyness(blocks=len(loads), busy=len(busy), programs=names(busy), sentence=sentence)
 
 
-def _whole(loads: Mapping[int, HostLoad], busy: Collection[HostLoad], *, decided: bool) -> str:
-    if not loads or not busy:
+def _whole(blocks: int, busy: Collection[HostLoad], verdicts: Sequence[Verdict]) -> str:
+    if not busy:
         return ""
-    much = len(busy) > MOST_BUSY * len(loads)
-    whom = f": {_taken(list(busy))}"
-    where = f"in {len(busy)} of {len(loads)} block{'s' if len(loads) > 1 else ''}"
-    if decided or not much:
-        return f"The machine was busy {where}{whom}"
-    return f"The machine was too busy {where}{whom}; nothing could be decided; stop it or wait, then run this again"
+    primary = [verdict for verdict in verdicts if verdict.overhead.summary.primary]
+    where = f"in {len(busy)} of {blocks} block{'s' if blocks > 1 else ''}: {_taken(list(busy))}"
+    decided = any(verdict.word is not Word.UNDECIDED for verdict in primary)
+    if not decided and any(verdict.withheld is Withheld.BUSY for verdict in primary):
+        return f"The machine was too busy {where}; nothing could be decided; stop it or wait, then run this again"
+    left_out = any(verdict.overhead.summary.busy_blocks for verdict in verdicts)
+    return f"The machine was busy {where}{'; verdicts leave such blocks out' if left_out else ''}"
 
 
 def _before(sessions: Sequence[Session], *, measured: bool) -> str:

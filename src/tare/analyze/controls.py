@@ -54,7 +54,9 @@ def _control_summary(group: Sequence[Summary]) -> Summary:
         for block, control in zip(summary.blocks, summary.control_log_ratios, strict=True):
             control_summary[block.block] = (_as_control(block), control)
     rows = [control_summary[number] for number in sorted(control_summary)]
-    begun = len(group[0].blocks) + group[0].dropped_blocks
+    begun = len(group[0].blocks) + len(group[0].busy_blocks) + group[0].dropped_blocks
+    left_out = {block.block: _as_control(block) for summary in group for block in summary.busy_blocks}
+    busy = [left_out[number] for number in sorted(left_out.keys() - control_summary.keys())]
     log_ratios = tuple(log_ratio for _, log_ratio in rows)
     return replace(
         group[0],
@@ -62,5 +64,6 @@ def _control_summary(group: Sequence[Summary]) -> Summary:
         blocks=tuple(block for block, _ in rows),
         log_ratios=log_ratios,
         control_log_ratios=log_ratios,
-        dropped_blocks=begun - len(rows),
+        dropped_blocks=max(0, begun - len(rows) - len(busy)),
+        busy_blocks=tuple(busy),
     )

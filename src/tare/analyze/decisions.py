@@ -9,16 +9,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.analyze import busy
+from tare.analyze import busy, load_effect, load_said
 from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.differences import signed_range
 from tare.analyze.sentence import advice
-from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary
+from tare.records import Cell, Course, Decision, Design, Estimate, FailIf, Ruling, Skipped, Summary, Word
+from tare.records.busy import LoadEffect
 from tare.statistics.blocks import fewest_blocks
 from tare.statistics.boundary import ERROR, boundary, constant_spending, spending_with
 from tare.statistics.contrasts import estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.student import standard_deviation
+from tare.treat.pairing import known_after
 
 _MOST_BLOCKS = 10_000
 
@@ -35,6 +37,36 @@ class Ruled:
     n: int
     withheld: str | None = None
     """Why the machine was too busy for the decision that the interval alone would make."""
+    busy: str | None = None
+    """The load that cannot have made the decision, although it rests on busy blocks; ``None``: on quiet ones."""
+    load: LoadEffect | None = None
+    """What the load alone could make, where the decision would not be made of times without it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AtLook:
+    """What a look after ``blocks`` blocks shows."""
+
+    summary: Summary
+    """By the loads known then."""
+    blocks: int
+    nominal: float
+    """Level of its intervals."""
+
+    @property
+    def interval(self) -> Estimate:
+        return as_fraction(estimate(contrast_of(self.summary, range(self.blocks)), self.nominal))
+
+    @property
+    def control(self) -> Estimate:
+        """Native against itself."""
+        return as_fraction(estimate(controls_of(self.summary, range(self.blocks)), self.nominal))
+
+    @property
+    def left(self) -> Estimate:
+        """What is left of the overhead if the load cost the environment alone."""
+        moved = load_effect.moved(self.summary, Word.SLOWER)
+        return as_fraction(estimate(contrast_of(moved, range(self.blocks)), self.nominal))
 
 
 def decisions(
@@ -96,13 +128,11 @@ def _ruled(
     """Apply one condition to one metric; the first look that decides is final."""
     interval, withheld = None, None
     if summary is not None and course is not None:
-        for blocks, interval, control in _intervals(summary, course, shares):
-            ruling = _ruling(interval, condition.threshold)
-            withheld = _withheld(summary, blocks, interval, control, condition.threshold)
-            if ruling is not Ruling.UNDECIDED and withheld is None:
-                return Ruled(
-                    condition=condition, summary=summary, ruling=ruling, interval=interval, n=interval.n
-                )
+        for look in _looks(summary, course, shares):
+            ruled = _ruled_at(look, condition)
+            interval, withheld = ruled.interval, ruled.withheld
+            if ruled.ruling is not Ruling.UNDECIDED and withheld is None:
+                return ruled
     n = interval.n if interval else len(summary.blocks) if summary else 0
     if interval is None or _ruling(interval, condition.threshold) is Ruling.UNDECIDED:
         withheld = None if summary is None else busy.blocks_said(summary)
@@ -116,13 +146,29 @@ def _ruled(
     )
 
 
-def _withheld(
-    summary: Summary, blocks: int, interval: Estimate, control: Estimate, threshold: float
-) -> str | None:
-    """Why no decision is permitted at a look after ``blocks`` blocks, whatever the interval; ``None`` if it is."""
-    if said := busy.blocks_said(summary, blocks):
-        return said
-    return busy.control_said(control) if busy.drowns(interval, control, threshold) else None
+def _ruled_at(look: _AtLook, condition: FailIf) -> Ruled:
+    """What the look shows, and why no decision is permitted there.
+
+    Of busy blocks only "exceeded" is one, if the threshold is exceeded even where the load did its most.
+    """
+    interval, control, threshold = look.interval, look.control, condition.threshold
+    said = busy.blocks_said(look.summary, look.blocks)
+    drowned = busy.drowns(interval, control, threshold)
+    ruling = _ruling(interval, threshold)
+    left = look.left if ruling is Ruling.EXCEEDED else interval
+    beyond_load = load_effect.differs(left, Word.SLOWER, threshold)
+    released = said is not None and beyond_load and not drowned
+    unsure = said is None and ruling is Ruling.EXCEEDED and not beyond_load
+    return Ruled(
+        condition=condition,
+        summary=look.summary,
+        ruling=ruling,
+        interval=load_effect.hull(interval, left) if released else interval,
+        n=interval.n,
+        withheld=None if released else said or (busy.control_said(control) if drowned else None),
+        busy=said if released else None,
+        load=load_effect.effect(look.summary, Word.SLOWER, look.blocks) if released or unsure else None,
+    )
 
 
 def _shares(design: Design, cell: Cell) -> tuple[float, ...]:
@@ -132,20 +178,17 @@ def _shares(design: Design, cell: Cell) -> tuple[float, ...]:
     return (*first, *map(spending_with, range(1, len(planned) - len(first) + 1)))
 
 
-def _intervals(
-    summary: Summary, course: Course, shares: tuple[float, ...]
-) -> Iterator[tuple[int, Estimate, Estimate]]:
-    """Number of blocks, decision interval, and interval of native against itself, at each look that has one."""
+def _looks(summary: Summary, course: Course, shares: tuple[float, ...]) -> Iterator[_AtLook]:
+    """The looks that have a decision interval."""
     spent = list(shares[: len(course.looks)])
     if course.final:
         spent[-1:] = [max(1.0, *spent[-1:])]
-    contrasts = [contrast_of(summary, range(blocks)) for blocks in course.looks]
-    ns = tuple(len(contrast.log_ratios) for contrast in contrasts)
-    levels = boundary(ns, tuple(spent), ERROR) if contrasts else ()
-    for blocks, nominal, own in zip(course.looks, levels, contrasts, strict=True):
+    for place, blocks in enumerate(course.looks):
+        known, reached = known_after(summary, blocks), course.looks[: place + 1]
+        ns = tuple(len(contrast_of(known, range(look)).log_ratios) for look in reached)
+        nominal = boundary(ns, tuple(spent[: place + 1]), ERROR)[-1]
         if nominal > 0:
-            control = controls_of(summary, range(blocks))
-            yield blocks, as_fraction(estimate(own, nominal)), as_fraction(estimate(control, nominal))
+            yield _AtLook(summary=known, blocks=blocks, nominal=nominal)
 
 
 def _ruling(interval: Estimate, threshold: float) -> Ruling:
@@ -166,6 +209,8 @@ def _decision(ruled: Ruled, arm: tuple[Cell, str]) -> Decision:
         ruling=ruled.ruling,
         interval=ruled.interval,
         sentence=f"{environment} ({_place(ruled, cell)}): {_said(ruled)}",
+        released=ruled.busy is not None,
+        load=ruled.load,
     )
 
 
@@ -192,15 +237,28 @@ def _place(ruled: Ruled, cell: Cell) -> str:
 def _said(ruled: Ruled) -> str:
     limit = f"{100 * ruled.condition.threshold:g} %"
     if ruled.withheld is not None:
-        return f"undecided whether the overhead exceeds {limit}: the machine was too busy ({ruled.withheld})"
+        return f"undecided whether the overhead exceeds {limit}: {_withheld_said(ruled.withheld, ruled.interval)}"
     if ruled.interval is None or ruled.interval.low is None or ruled.interval.high is None:
         return f"undecided whether the overhead exceeds {limit}: {_lacking(ruled)}"
     overhead = signed_range(ruled.interval.low, ruled.interval.high)
     if ruled.ruling is Ruling.EXCEEDED:
-        return f"the overhead exceeds {limit}: {overhead} (n = {ruled.n})"
+        return f"the overhead exceeds {limit}: {overhead} (n = {ruled.n}){_load_said(ruled)}"
     if ruled.ruling is Ruling.KEPT:
         return f"the overhead does not exceed {limit}: {overhead} (n = {ruled.n})"
     return f"undecided whether the overhead exceeds {limit}: {overhead} (n = {ruled.n}; {_advice(ruled)})"
+
+
+def _withheld_said(reason: str, interval: Estimate | None) -> str:
+    said = f"the machine was too busy ({reason})"
+    if interval is None or interval.low is None or interval.high is None:
+        return said
+    return f"{said}; measured {signed_range(interval.low, interval.high)}"
+
+
+def _load_said(ruled: Ruled) -> str:
+    if ruled.busy is not None:
+        return f", even if all of the load ({ruled.busy}) cost it alone"
+    return f", but {load_said.effect_said(ruled.load)}" if ruled.load else ""
 
 
 def _lacking(ruled: Ruled) -> str:

@@ -21,7 +21,7 @@ from tare.statistics.estimate import as_fraction
 from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate
 from tare.treat.aggregate import median, time_per_work
-from tare.treat.pairing import control_log_ratio, log_ratio
+from tare.treat.pairing import control_log_ratio, known_after, log_ratio
 
 SPIKE_FACTOR = 1.2
 _ROUNDING = 1e-12
@@ -34,6 +34,8 @@ def overhead(summary: Summary, course: Course | None = None) -> Overhead:
     """
     if not summary.blocks:
         raise ValueError(f"{summary.environment}, {summary.metric}: no complete block to estimate from")
+    if course and course.looks:
+        summary = known_after(summary, course.looks[-1])
     looks = _looks(summary, course)
     typical, mean, noise_floor = _intervals(summary, looks)
     if typical.low is None:

@@ -112,7 +112,7 @@ def _dependence(
         word=DependenceWord.UNKNOWN,
         claim="",
         p=None if p is None else min(1.0, looks * p),
-        withheld=next((verdict.withheld for verdict in every if verdict.withheld), None),
+        withheld=next((verdict.set_aside for verdict in every if verdict.set_aside), None),
     )
 
 

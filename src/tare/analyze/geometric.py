@@ -47,7 +47,7 @@ def _judged(environment: str, layout: str, group: Sequence[Verdict]) -> AcrossWo
     estimate = _across([verdict.overhead for verdict in group])
     if estimate is None:
         return None
-    withheld = any(verdict.withheld for verdict in group)
+    withheld = any(verdict.set_aside for verdict in group)
     return AcrossWorkloads(
         environment=environment,
         layout=layout,

@@ -136,7 +136,7 @@ def _regression(condition: FailIf, earlier: Sequence[_Dated], newest: _Dated, er
     increase = (
         _between_two(reference[1], newest[1], error) if missing else _beyond_days(days, newest[1], error)
     )
-    withheld = newest[1].withheld or (reference[1].withheld if not days else None)
+    withheld = newest[1].set_aside or (reference[1].set_aside if not days else None)
     ruling = Ruling.UNDECIDED if withheld or missing else _ruling(increase, condition.threshold)
     summary = newest[1].overhead.summary
     made = Regression(

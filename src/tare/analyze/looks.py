@@ -22,6 +22,7 @@ from tare.statistics.estimate import as_fraction, lies_within
 from tare.statistics.evidence import Reach, interval
 from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate
+from tare.treat.pairing import known_after
 
 Arm = tuple[Cell, str]
 EQUIVALENCE_ERROR = 0.10
@@ -173,7 +174,8 @@ def _stop(metrics: Sequence[Summary], course: Course, design: Design, arm: Arm) 
     """Whether this look is the last, for all primary metrics; an arm with a ``--fail-if`` continues until decided."""
     if asked := rulings(metrics, course, design, arm):
         return Stop.DECIDED if all(ruled.ruling is not Ruling.UNDECIDED for ruled in asked) else None
-    stops = {_stop_of(summary, course, design) for summary in metrics if summary.primary}
+    known = [known_after(summary, course.looks[-1]) for summary in metrics if summary.primary]
+    stops = {_stop_of(summary, course, design) for summary in known}
     if not stops or None in stops:
         return None
     return Stop.PRECISE if Stop.PRECISE in stops else Stop.EQUIVALENT
@@ -189,7 +191,7 @@ def _stop_of(primary: Summary, course: Course, design: Design) -> Stop | None:
 
 
 def _is_withheld(primary: Summary, looks: Sequence[Look], stop: Stop, margin: float) -> bool:
-    """Whether the arm's claim must be withheld: it then continues, as the host may become quiet."""
+    """Whether the arm's claim must be withheld, or released: it then continues, as the host may become quiet."""
     if busy.blocks_said(primary, looks[-1].blocks):
         return True
     if stop is Stop.EQUIVALENT:

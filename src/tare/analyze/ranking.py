@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from tare.analyze import load_effect
 from tare.analyze.busy import drowns
 from tare.analyze.contrasts import between_two
 from tare.analyze.looks import by_block, common_reach, seen
@@ -47,11 +48,16 @@ def _ranking(verdicts: Sequence[Verdict]) -> Ranking:
     summary, margin = verdicts[0].overhead.summary, verdicts[0].margin
     names = sorted((NATIVE, *overheads), key=lambda name: _point(overheads.get(name)))
     floor = verdicts[0].overhead.noise_floor
-    withheld = {verdict.overhead.summary.environment for verdict in verdicts if verdict.withheld}
+    by_name = {verdict.overhead.summary.environment: verdict for verdict in verdicts}
     named = list(combinations(names, 2))
     pairs = tuple(
-        _unclaimed(pair) if {pair.first, pair.second} & withheld else _above(pair, floor)
-        for pair in (_pair(*both, overheads, margin, len(named)) for both in named)
+        _permitted(
+            _pair(*both, overheads, margin, len(named)),
+            [by_name[name] for name in both if name in by_name],
+            floor,
+            len(named),
+        )
+        for both in named
     )
     ranking = letters(names, ((pair.first, pair.second) for pair in pairs if pair.distinguished))
     places = tuple(
@@ -75,6 +81,34 @@ def _fewest_blocks(pairs: int) -> int:
     """Fewest common blocks with which each of ``pairs`` pairs has an interval at its part of the error."""
     error = ERROR / pairs
     return max(fewest_blocks(error), fewest_values(1 - error))
+
+
+def _permitted(
+    pair: PairDifference, verdicts: Sequence[Verdict], floor: Estimate, pairs: int
+) -> PairDifference:
+    """The pair with what may be claimed of it, by the ``verdicts`` of those of its two that are not native."""
+    first, *second = verdicts
+    if first.released and not second:
+        return _released(pair, first, pairs)
+    if any(verdict.set_aside for verdict in verdicts):
+        return _unclaimed(pair)
+    return _above(pair, floor)
+
+
+def _released(pair: PairDifference, verdict: Verdict, pairs: int) -> PairDifference:
+    """Native and an environment that differ even if the load did its most."""
+    overhead = verdict.overhead
+    left = replace(overhead, summary=load_effect.moved(overhead.summary, verdict.word))
+    at_worst = _pair(pair.first, pair.second, {overhead.summary.environment: left}, verdict.margin, pairs)
+    hull = load_effect.hull(pair.difference, at_worst.difference)
+    return replace(
+        pair,
+        difference=hull,
+        adjusted_p=at_worst.adjusted_p,
+        adjusted_equivalence_p=1.0,
+        distinguished=leaves_out_0(hull),
+        equal=False,
+    )
 
 
 def _unclaimed(pair: PairDifference) -> PairDifference:

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 from tare.analyze.differences import in_times, own_change, range_said, span_said
+from tare.analyze.load_said import effect_said, even_if_said, without_said
 from tare.analyze.qualification import qualified
 from tare.records import Direction, Estimate, Family, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
@@ -30,7 +31,8 @@ def _head(verdict: Verdict) -> str:
     if verdict.word is Word.UNDECIDED:
         among = f" among {_family(verdict)}" if _only_alone(verdict) else ""
         return f"undecided{among}: {_range(verdict, verdict.shown)}"
-    return qualified(_difference(verdict), verdict)
+    released = even_if_said(verdict) if verdict.released else ""
+    return f"{qualified(_difference(verdict), verdict)}{released}"
 
 
 def _only_alone(verdict: Verdict) -> bool:
@@ -42,7 +44,7 @@ def _notes(verdict: Verdict) -> Iterator[str]:
     """What the brackets hold: the count, the family, and of an undecided claim the noise and what would help."""
     overhead = verdict.overhead
     second = " at a second look" if overhead.looks and overhead.looks[-1].spent > 1 else ""
-    yield f"n = {overhead.typical.n}{second}"
+    yield f"n = {overhead.typical.n}{second}{without_said(verdict)}"
     if _only_alone(verdict):
         yield f"by itself {_range(verdict, overhead.typical)}"
     elif _family(verdict):
@@ -63,8 +65,10 @@ def _family(verdict: Verdict) -> str:
 
 
 def _remark(verdict: Verdict) -> str:
-    remarkable = verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER)
-    return f", but {_noise_said(verdict.overhead.noise_floor)}" if remarkable else ""
+    if verdict.word not in (Word.SLOWER, Word.FASTER):
+        return ""
+    noise = f", but {_noise_said(verdict.overhead.noise_floor)}" if verdict.below_noise_floor else ""
+    return noise if verdict.released or verdict.load is None else f"{noise}, but {effect_said(verdict.load)}"
 
 
 def _range(verdict: Verdict, estimate: Estimate) -> str:

@@ -212,14 +212,14 @@ class ViewEvidence:
             }
             if not times:
                 return None
-            busy = any(each.withheld is Withheld.BUSY for each in verdicts.values())
+            busy = any(each.set_aside is Withheld.BUSY for each in verdicts.values())
             return MeasuredArm(arm.role, place, name, cell, None, None, times, {}, {}, deviations, busy)
         if name not in verdicts:
             return None
         overhead = verdicts[name].overhead
         losses, native = by_block(overhead), _native_times(overhead)
         times = {block: native[block] + loss for block, loss in losses.items()}
-        own, busy = verdicts[name], verdicts[name].withheld is not None
+        own, busy = verdicts[name], verdicts[name].set_aside is not None
         return MeasuredArm(arm.role, place, name, cell, own, None, times, losses, {}, deviations, busy)
 
     def _curve_arm(

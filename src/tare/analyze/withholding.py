@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """No claim from a machine that was too busy: verdicts, losses by company, curves, order experiments, causes."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tare.analyze.busy import SENTENCE, blocks_said, control_said, drowns, drowns_equivalence, loads_said
+from tare.analyze import load_effect, load_said
+from tare.analyze.busy import (
+    SENTENCE,
+    blocks_said,
+    control_said,
+    drowns,
+    drowns_equivalence,
+    too_few_left_said,
+)
 from tare.analyze.judgement import margins
-from tare.analyze.looks import EQUIVALENCE_ERROR, Arm, control_at
+from tare.analyze.looks import EQUIVALENCE_ERROR, control_at, reach_of, seen
 from tare.analyze.sentence import claim_said
 from tare.records import (
     NATIVE,
     CurveEstimate,
     Estimate,
-    HostLoad,
     InterventionVerdict,
     OrderVerdict,
     OrderWord,
@@ -24,15 +32,16 @@ from tare.records import (
     Withheld,
     Word,
 )
-
-_Loads = Mapping[Arm, Mapping[int, HostLoad]]
-"""Cell and environment → block → the load of its busiest trial."""
+from tare.records.busy import LoadEffect
+from tare.statistics.estimate import as_fraction
+from tare.statistics.evidence import interval
 
 
 def without_busy_claims(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Withdraw the word of every verdict that rests on too many busy blocks, or that the noise floor drowns.
+    """Withdraw the word of every verdict that rests on busy blocks, or that the noise floor drowns.
 
-    Its figures stay. Applied after the families: a withheld claim still counts as one that could be made.
+    One of busy blocks is released as a difference where it holds even if the load did its most. Its figures stay in
+    any case. Applied after the families: a withheld claim still counts as one that could be made.
     """
     return tuple(map(_judged, verdicts))
 
@@ -42,9 +51,11 @@ def _judged(verdict: Verdict) -> Verdict:
     most = overhead.looks[-1].blocks if overhead.looks else None
     busy, drowned = blocks_said(overhead.summary, most), _is_drowned(verdict)
     if not busy and not drowned:
-        return verdict
+        return _beside_load(verdict)
+    if busy and not drowned and (released := _released(verdict)):
+        return released
     if not busy and (wider := _wider(verdict)):
-        return wider
+        return _beside_load(wider)
     reasons = "; ".join(filter(None, (busy, control_said(overhead.noise_floor) if drowned else None)))
     return replace(
         verdict,
@@ -53,10 +64,66 @@ def _judged(verdict: Verdict) -> Verdict:
         within=None,
         at_most=None,
         alone=verdict.alone and Word.UNDECIDED,
-        claim=f"{SENTENCE} ({reasons})",
+        claim=load_said.withheld_said(reasons, verdict.shown, overhead.summary.direction),
         more_blocks=None,
         withheld=Withheld.BUSY if busy else Withheld.NOISE,
     )
+
+
+def _released(verdict: Verdict) -> Verdict | None:
+    """The verdict as a difference that the load cannot have made; ``None`` where it can.
+
+    Its intervals reach from what is left at worst to what was measured; "within" is never released, as a load may have
+    hidden a difference.
+    """
+    overhead, standing = verdict.overhead, verdict.standing
+    word = load_effect.direction(overhead.typical)
+    alone, together = _left(verdict, word, overhead.typical), _left(verdict, word, verdict.shown)
+    if not all(load_effect.differs(left, word) for left in (alone, together)):
+        return None
+    shown = load_effect.hull(verdict.shown, together)
+    unsaid = replace(
+        verdict,
+        overhead=replace(overhead, typical=load_effect.hull(overhead.typical, alone), tail_cost=False),
+        word=word,
+        within=None,
+        at_most=None,
+        alone=verdict.alone and word,
+        more_blocks=None,
+        standing=standing and replace(standing, together=shown),
+        released=True,
+        load=_effect(verdict, word),
+    )
+    return replace(unsaid, claim=claim_said(unsaid))
+
+
+def _beside_load(verdict: Verdict) -> Verdict:
+    """The verdict with the blocks that it leaves out, and with what the load of the others could make of it alone."""
+    remarks = filter(None, [load_said.follows_said(verdict.overhead.summary)])
+    warned = replace(verdict, warnings=(*verdict.warnings, *remarks))
+    if verdict.word not in (Word.SLOWER, Word.FASTER):
+        return warned
+    effect = _effect(verdict, verdict.word)
+    if effect is None or load_effect.differs(_left(verdict, verdict.word, verdict.shown), verdict.word):
+        return warned
+    loaded = replace(warned, load=effect)
+    return replace(loaded, claim=claim_said(loaded))
+
+
+def _effect(verdict: Verdict, word: Word) -> LoadEffect | None:
+    """What the load could make, in the blocks of the last look."""
+    looks = verdict.overhead.looks
+    return load_effect.effect(verdict.overhead.summary, word, looks[-1].blocks if looks else math.inf)
+
+
+def _left(verdict: Verdict, word: Word, measured: Estimate) -> Estimate:
+    """What is left of the overhead if the load did its most, with an interval that misses as seldom as ``measured``."""
+    if measured.low is None:
+        return measured
+    overhead, reach = verdict.overhead, reach_of(verdict.overhead)
+    error = (1 - measured.level) / reach.permitted(1.0)
+    contrast = seen(load_effect.moved(overhead.summary, word), overhead.looks)
+    return as_fraction(interval(contrast, reach, error))
 
 
 def _is_drowned(verdict: Verdict) -> bool:
@@ -88,58 +155,40 @@ def _control(verdict: Verdict) -> Estimate:
     return control_at(verdict.overhead.summary, verdict.overhead.looks, EQUIVALENCE_ERROR)
 
 
-def without_busy_losses(losses: Sequence[SharingLoss], loads: _Loads) -> tuple[SharingLoss, ...]:
+def without_busy_losses(losses: Sequence[SharingLoss]) -> tuple[SharingLoss, ...]:
     """Withhold losses by company, which rest on the trials alone and the trials with company."""
-    return tuple(_without_loss(loss, loads) for loss in losses)
+    return tuple(map(_without_loss, losses))
 
 
-def _without_loss(loss: SharingLoss, loads: _Loads) -> SharingLoss:
-    summary = loss.summary
-    cells = (summary.cells.shared, summary.cells.alone)
-    own = [loads.get((cell, summary.environment), {}) for cell in cells]
-    if not any(_said(each, summary.blocks) for each in own):
+def _without_loss(loss: SharingLoss) -> SharingLoss:
+    if loss.summary.busy.left_out:
         return loss
     return replace(loss, word=Word.UNDECIDED, alone=Word.UNDECIDED, withheld=Withheld.BUSY)
 
 
-def without_busy_curves(curves: Sequence[CurveEstimate], loads: _Loads) -> tuple[CurveEstimate, ...]:
+def without_busy_curves(curves: Sequence[CurveEstimate]) -> tuple[CurveEstimate, ...]:
     """Withhold what holds for all places of a curve together, where its trials or native's met a busy host."""
-    return tuple(_without_band(curve, loads) for curve in curves)
+    return tuple(map(_without_band, curves))
 
 
-def _without_band(estimate: CurveEstimate, loads: _Loads) -> CurveEstimate:
-    curve = estimate.curve
-    blocks = sorted({block for point in curve.points for block in point.blocks})
-    own = [loads.get((curve.cell, name), {}) for name in (curve.environment, NATIVE)]
-    if curve.environment == NATIVE or not any(_said(each, blocks) for each in own):
+def _without_band(estimate: CurveEstimate) -> CurveEstimate:
+    if estimate.curve.environment == NATIVE or estimate.curve.busy.left_out:
         return estimate
     points = tuple(replace(point, together=None) for point in estimate.points)
     return replace(estimate, points=points, withheld=Withheld.BUSY)
 
 
-def without_busy_orders(verdicts: Sequence[OrderVerdict], loads: _Loads) -> tuple[OrderVerdict, ...]:
-    """Withhold order experiments, whose trials have the order in the name of the layout."""
-    return tuple(_without_order(verdict, loads) for verdict in verdicts)
+def without_busy_orders(verdicts: Sequence[OrderVerdict]) -> tuple[OrderVerdict, ...]:
+    """Withhold order experiments."""
+    return tuple(map(_without_order, verdicts))
 
 
-def _without_order(verdict: OrderVerdict, loads: _Loads) -> OrderVerdict:
-    summary = verdict.summary
-    blocks = [block.block for block in summary.blocks]
-    reasons = (
-        _said(own, blocks)
-        for (cell, name), own in loads.items()
-        if (cell.workload, cell.layout.partition("~")[0]) == (summary.cell.workload, summary.cell.layout)
-        and "~" in cell.layout
-        and name == summary.environment
-    )
-    said = next(filter(None, reasons), None)
+def _without_order(verdict: OrderVerdict) -> OrderVerdict:
+    said = too_few_left_said(verdict.summary.busy, len(verdict.summary.blocks))
     if said is None:
         return verdict
-    return replace(verdict, word=OrderWord.UNDECIDED, claim=f"{SENTENCE} ({said})")
-
-
-def _said(own: Mapping[int, HostLoad], blocks: Sequence[int]) -> str | None:
-    return loads_said([own[block] for block in blocks if block in own], len(blocks))
+    claim = load_said.withheld_said(said, verdict.growth)
+    return replace(verdict, word=OrderWord.UNDECIDED, claim=claim, withheld=Withheld.BUSY)
 
 
 def without_busy_causes(

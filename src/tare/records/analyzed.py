@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tare.records.activities import ActivitySplit
 from tare.records.attribution import Attribution, InterventionVerdict, SignalTable
-from tare.records.busy import Busyness, Withheld
+from tare.records.busy import Busyness, LoadEffect, Withheld
 from tare.records.calibration import Calibration
 from tare.records.causes import Explanation, Suspicion
 from tare.records.comparisons import AcrossWorkloads, ArmSpread, HostShare, Ranking, Standing
@@ -113,6 +113,17 @@ class Verdict:
     """What a reader must know about the trials behind it: many excluded, another program, another BLAS kernel."""
     withheld: Withheld | None = None
     """Why nothing is claimed although there may be an interval; the word is then ``UNDECIDED``."""
+    released: bool = False
+    """Whether it rests on busy blocks, and holds even if all of their load cost this arm alone, or native alone where
+    it is faster. Its intervals then begin at what is left of the difference in that case."""
+    load: LoadEffect | None = None
+    """What the load of others alone could make of the difference: where it is released, or would not be claimed of
+    times without that load."""
+
+    @property
+    def set_aside(self) -> Withheld | None:
+        """Why its figures are not compared with those of others: a released claim is known on one side only."""
+        return Withheld.BUSY if self.released else self.withheld
 
     @property
     def shown(self) -> Estimate:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How busy others kept the host while a trial's commands ran, and who they were."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,7 +20,7 @@ class Withheld(StrEnum):
     """Why nothing is claimed although there are figures."""
 
     BUSY = "busy"
-    """The host was busy in too many of the blocks."""
+    """Too few blocks without a busy host are left."""
     NOISE = "noise"
     """Native against itself differs by more than what would be claimed."""
 
@@ -69,6 +70,35 @@ class HostLoad:
     @property
     def busy(self) -> bool:
         return self.share > BUSY_SHARE or self.foreign >= BUSY_PROCESSORS
+
+
+def busiest(loads: Iterable[HostLoad | None]) -> HostLoad | None:
+    """The load that took the largest part of its processors, a busy one first; ``None`` where none is known."""
+    known = [load for load in loads if load is not None]
+    return max(known, key=lambda load: (load.busy, load.share), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusyBlocks:
+    """The complete blocks in which some trial's host was busy."""
+
+    blocks: tuple[int, ...] = ()
+    loads: tuple[HostLoad, ...] = ()
+    """Of the busiest trial of each."""
+    left_out: bool = True
+    """``False``: too few others are left, so these count, and nothing may be claimed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadEffect:
+    """What the load of others alone could make of a difference (docs/method.md, "A busy machine")."""
+
+    used: float
+    """Processors' worth that others took from the arm that seems slower, mean over blocks."""
+    processors: int
+    """Processors of its trials."""
+    most: float
+    """The most it can have cost this arm, as a fraction of its time without the load; median over blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tare.records.busy import LoadEffect
 from tare.records.treated import Cell
 from tare.statistics.estimate import Estimate
 
@@ -73,6 +74,10 @@ class Decision:
     interval: Estimate | None
     """By the decision boundary, at the last look; ``None`` before the first, or without a value."""
     sentence: str
+    released: bool = False
+    """As in ``Verdict``."""
+    load: LoadEffect | None = None
+    """As in ``Verdict``, for the threshold."""
 
 
 USUAL_MARGIN = 0.01

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order experiments: does what ran before in the same start change a run? (docs/order.md; Luszczek and others 2012)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from tare.records.busy import BusyBlocks, Withheld
 from tare.records.planned import Ordering
 from tare.records.treated import Cell
 from tare.statistics.estimate import Estimate
@@ -50,6 +51,7 @@ class OrderSummary:
     blocks: tuple[OrderedBlock, ...]
     dropped_blocks: int
     """Blocks begun that lack a run."""
+    busy: BusyBlocks = field(default_factory=BusyBlocks)
 
 
 class OrderWord(StrEnum):
@@ -87,6 +89,8 @@ class OrderVerdict:
     word: OrderWord
     claim: str
     """Without the environment."""
+    withheld: Withheld | None = None
+    """Why nothing is claimed although there are figures."""
 
     @property
     def sentence(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tare.records.busy import HostLoad
+from tare.records.busy import BusyBlocks, HostLoad, busiest
 from tare.records.measured import Dimension, Direction, Rule
 from tare.records.planned import Level
 
@@ -54,9 +54,16 @@ class BlockValue:
     """The two native slots; replicate 0 first."""
     environment: float
     load: HostLoad | None = None
-    """Load of the busiest of the three trials; ``None``: not observed."""
+    """What others took from the environment's trial and counts for the metric; ``None``: not observed."""
+    native_loads: tuple[HostLoad | None, HostLoad | None] = (None, None)
+    """The same for the two native slots."""
     rounds: BlockRounds | None = None
     """``None``: the arms ran one after the other."""
+
+    @property
+    def busiest(self) -> HostLoad | None:
+        """Load of the busiest of the three trials."""
+        return busiest((self.load, *self.native_loads))
 
 
 CONTROL_NAME = "native again"
@@ -81,6 +88,9 @@ class Summary:
     """Per block ln(second native) - ln(first native): the A/A control, whose own row has these as log-ratios too."""
     dropped_blocks: int
     """Blocks begun that lack this environment or a native slot."""
+    busy_blocks: tuple[BlockValue, ...] = ()
+    """Complete blocks that are left out because the host of one of their trials was busy. Where too few others are
+    left, busy ones stand in ``blocks``, and nothing is claimed that the load could have made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +149,7 @@ class SharingSummary:
     """Largest error of any of these; ``None`` where it is not known, or there is none of them."""
     dropped_blocks: int
     """Blocks begun that lack a trial of this environment, with company or alone."""
+    busy: BusyBlocks = field(default_factory=BusyBlocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +212,7 @@ class Curve:
     dimensions: tuple[Dimension, ...]
     points: tuple[CurvePoint, ...]
     """Ascending, the first coordinate first; a place without a complete block has no point."""
+    busy: BusyBlocks = field(default_factory=BusyBlocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tare.analyze.answers import Names, joined
 from tare.analyze.differences import difference_said, range_said
+from tare.analyze.load_said import short_said
 from tare.analyze.qualification import typically
 from tare.drawing.words import MARK, STYLE
 from tare.foreign import one_line
@@ -125,6 +126,8 @@ def _one(verdict: Verdict) -> str:
 def _said(verdict: Verdict) -> str:
     """The strongest true statement, without its family: the tables name that."""
     shown, direction = verdict.shown, verdict.overhead.summary.direction
+    if verdict.withheld and shown.low is not None:
+        return f"{TOO_BUSY}, measured {range_said(shown, direction)}"
     if verdict.withheld:
         return TOO_BUSY
     if shown.low is None:
@@ -133,7 +136,7 @@ def _said(verdict: Verdict) -> str:
         return f"undecided, {range_said(shown, direction)}"
     only = typically(verdict)
     if verdict.word in (Word.SLOWER, Word.FASTER):
-        return only + difference_said(verdict.word, shown, direction)
+        return f"{only}{difference_said(verdict.word, shown, direction)}{short_said(verdict)}"
     return f"{only}{'costs ' if verdict.word is Word.BOUNDED else ''}{verdict.said}"
 
 
@@ -197,12 +200,12 @@ def _step(analysis: Analysis) -> str:
     confirmed = [reason for reason in known if reason.standing is Attributed.CAUSE]
     if confirmed:
         return f"{confirmed[0].subject}: {confirmed[0].text}"
-    if any(verdict.word is Word.SLOWER and not verdict.withheld for verdict in primary):
+    if any(verdict.word is Word.SLOWER and not verdict.set_aside for verdict in primary):
         return _suspected(known, f"tare explain {shlex.quote(analysis.result)}")
-    undecided = [verdict for verdict in primary if verdict.word is Word.UNDECIDED]
+    undecided = [verdict for verdict in primary if verdict.word is Word.UNDECIDED or verdict.released]
     if not undecided:
         return ""
-    if all(verdict.withheld for verdict in undecided):
+    if all(verdict.set_aside for verdict in undecided):
         again = Path(analysis.result) / "campaign.json"
         return f"next: once it is quiet, tare run {shlex.quote(str(again))}"
     more = max(map(_more_blocks, undecided))

@@ -14,6 +14,7 @@ from tare.drawing.words import NO_VALUE, counted, least_level, prefixed, quantit
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Cell, CurveEstimate, Dimension, Direction, Estimate, PointEstimate
 from tare.report.dimensions import projected
+from tare.report.load_shapes import BusyBlocksShape
 from tare.report.places import place_label
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, in_unit, key
 from tare.report.together import together_said
@@ -243,6 +244,7 @@ class CurveShape(JsonShape):
     withheld: str | None = key(
         "why nothing is claimed of all points together: the host was busy; `null`: nothing hinders it"
     )
+    busy: BusyBlocksShape = key("complete blocks in which others kept the host busy", "curve.busy")
     points: list[PointShape] = key(
         "the points", lambda of: [_point(point, of.curve.unit) for point in of.points]
     )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tare.analyze.load_said import short_said
 from tare.drawing.artist import Artist
 from tare.errors import HostError
 from tare.records import Analysis, Status
@@ -103,6 +104,7 @@ def render_report(
         uneven_paths=uneven_paths_said(analysis.outcomes),
         Status=Status,
         alone_said=trust.alone_said,
+        load_said=short_said,
         tail_said=trust.tail_said,
         control_said=arrange.control_said,
         control_word=arrange.control_word,

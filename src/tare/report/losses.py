@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from tare.analyze.load_said import blocks_left_out
 from tare.drawing.words import counted
 from tare.foreign import one_line
 from tare.records import (
@@ -17,6 +18,7 @@ from tare.records import (
     Rule,
     Skipped,
     Status,
+    Verdict,
 )
 from tare.records.scaled import Short
 from tare.report.arrange import place
@@ -89,6 +91,12 @@ def dropped(analysis: Analysis) -> tuple[Overhead, ...]:
     """Give the primary metrics' overheads that lack blocks."""
     primary = (verdict.overhead for verdict in analysis.verdicts if verdict.overhead.summary.primary)
     return tuple(overhead for overhead in primary if overhead.summary.dropped_blocks)
+
+
+def busy(analysis: Analysis) -> tuple[tuple[Verdict, str], ...]:
+    """The primary verdicts that leave busy blocks out, with how many and who took how much."""
+    primary = (verdict for verdict in analysis.verdicts if verdict.overhead.summary.primary)
+    return tuple((verdict, said) for verdict in primary if (said := blocks_left_out(verdict)))
 
 
 def exclusions_said(analysis: Analysis) -> tuple[tuple[Cell, str], ...]:
@@ -216,6 +224,7 @@ def html(analysis: Analysis, left_out: str | None) -> PageSection:
         skip_said=skip_said,
         exclusions=exclusions_said(analysis),
         dropped=dropped(analysis),
+        busy=busy(analysis),
         repeated_said=repeated_said(analysis),
         left_out=left_out,
         not_run=_not_run(analysis),

@@ -202,6 +202,12 @@ def _counts(analysis: Analysis) -> Iterator[str]:
         f"A block that lacked one of the three runs of a comparison was left out of it{lost}. No run was left out for "
         "its value."
     )
+    busy = max((len(each.overhead.summary.busy_blocks) for each in analysis.verdicts), default=0)
+    if busy:
+        yield (
+            "Blocks in which other programs kept the host busy, by a threshold on their load, were left out: at most "
+            f"{counted(busy, 'block')} in any comparison."
+        )
 
 
 def _excluded(analysis: Analysis) -> str:

@@ -18,8 +18,10 @@ from tare.records import (
     OrderVerdict,
     OrderWord,
     Steadiness,
+    Withheld,
 )
 from tare.report.arrange import place
+from tare.report.load_shapes import BusyBlocksShape
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, MetricShape, key
 
@@ -124,6 +126,8 @@ class OrderShape(JsonShape):
     )
     blocks: list[OrderedBlockShape] = key("the values themselves", "summary.blocks")
     dropped_blocks: int = key("blocks begun that lack a run", "summary.dropped_blocks")
+    busy: BusyBlocksShape = key("complete blocks in which others kept the host busy", "summary.busy")
+    withheld: Withheld | None = key("as in a verdict")
 
 
 class IterationsShape(MetricShape):

@@ -27,6 +27,7 @@ from tare.drawing.words import (
 from tare.foreign import one_line
 from tare.records import NATIVE, Analysis, Direction, SharedCell, SharingLoss, SharingSummary, Withheld, Word
 from tare.report.arrange import layout_of, place
+from tare.report.load_shapes import BusyBlocksShape
 from tare.report.page import MISSING, PageSection, section
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, Number, key, without_interval
 from tare.report.trust import alone_said
@@ -170,6 +171,7 @@ class LossShape(JsonShape):
     dropped_blocks: int = key(
         "blocks begun that lack a trial of this environment, with company or alone", "summary.dropped_blocks"
     )
+    busy: BusyBlocksShape = key("complete blocks in which others kept the host busy", "summary.busy")
 
 
 class SharingJson(JsonShape):

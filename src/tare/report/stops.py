@@ -5,6 +5,7 @@ from tare.drawing.words import counted, interval_percent
 from tare.foreign import one_line
 from tare.records import Analysis, Look, Overhead, Ruling, Stop
 from tare.report import arrange
+from tare.report.load_shapes import LoadEffectShape
 from tare.report.shape import ByName, CellShape, EstimateShape, JsonShape, key
 from tare.statistics.boundary import ERROR
 
@@ -106,6 +107,8 @@ class DecisionShape(JsonShape):
         "the overhead by the decision's own boundary, at the look that decided, otherwise the last; `null` without one"
     )
     sentence: str = key("the answer in words, with what is missing if undecided")
+    released: bool = key("as in a verdict")
+    load: LoadEffectShape | None = key("as in a verdict")
 
 
 class StopsJson(JsonShape):

@@ -61,6 +61,11 @@ def _ending(analysis: Analysis) -> Group:
         blocks = counted(overhead.summary.dropped_blocks, "block")
         where = f"{one_line(overhead.summary.environment)} ({arrange.place(overhead.summary.cell)})"
         lines.append(Text(f"{where}: {blocks} dropped as incomplete"))
+    for verdict, said in losses.busy(analysis):
+        summary = verdict.overhead.summary
+        lines.append(
+            Text(one_line(f"{summary.environment} ({arrange.place(summary.cell)}): {said}"), style="yellow")
+        )
     return Group(
         *lines,
         *map(Text, stops_said(analysis)),

@@ -8,6 +8,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tare.analyze.busy import left_out_said
+from tare.analyze.load_said import short_said
 from tare.analyze.qualification import qualification
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
@@ -15,6 +17,7 @@ from tare.foreign import one_line
 from tare.records import Check, Direction, Effect, Estimate, Family, Overhead, Stop, Verdict, Withheld, Word
 from tare.report import arrange, trust
 from tare.report.arrange import MetricSection
+from tare.report.load_shapes import LoadEffectShape
 from tare.report.shape import (
     FRACTION,
     ByName,
@@ -73,6 +76,15 @@ class OverheadShape(JsonShape):
     blocks: list[BlockShape] = key("the values themselves", "summary.blocks")
     dropped_blocks: int = key(
         "blocks begun that lack this environment or a native slot", "summary.dropped_blocks"
+    )
+    busy_blocks: list[BlockShape] = key(
+        "the values of blocks that are left out because others kept the host busy; empty where too few other blocks "
+        "are left: then `blocks` has them",
+        "summary.busy_blocks",
+    )
+    busy_blocks_why: str | None = key(
+        "who took how much in the blocks left out; `null` where none is",
+        lambda of: left_out_said(of.summary),
     )
 
 
@@ -154,9 +166,17 @@ class VerdictShape(OverheadShape):
         qualification,
     )
     withheld: Withheld | None = key(
-        "why no claim is made although there are figures: the host was busy in more than a quarter of the blocks, or "
-        "native against itself differs by more than the claim; `null`: nothing is withheld. The word is then "
+        "why no claim is made although there are figures: too few blocks are left without a busy host, or native "
+        "against itself differs by more than the claim; `null`: nothing is withheld. The word is then "
         '`"undecided"`, and so is `alone` ([method.md](method.md))'
+    )
+    released: bool = key(
+        "whether the claim rests on busy blocks and holds even if all of their load cost this arm alone, or native "
+        "alone where it is faster; `typical` and `together` then begin at what is left of the difference in that case"
+    )
+    load: LoadEffectShape | None = key(
+        "what the load of others alone could make of the difference, if it is released, or would not be claimed of "
+        "times without that load; `null` otherwise"
     )
     more_blocks: int | None = key(
         "about how many further blocks would decide; `null` when decided or not estimable"
@@ -266,6 +286,7 @@ def _remarks(verdict: Verdict) -> str:
     remarks = [trust.alone_said(verdict)]
     if verdict.below_noise_floor and verdict.word in (Word.SLOWER, Word.FASTER):
         remarks.append(", but below the noise floor")
+    remarks.append(short_said(verdict))
     if tail := trust.tail_said(verdict.overhead):
         remarks.append(f"; {tail}: mean {point_percent(verdict.overhead.mean)}")
     return "".join(remarks)

@@ -2,7 +2,6 @@
 """From outcomes to summaries: pure functions, no input or output."""
 
 from tare.treat.activities import activity_summaries
-from tare.treat.busy import arm_loads
 from tare.treat.curves import curves
 from tare.treat.failing import failure_counts
 from tare.treat.host_times import host_times
@@ -21,7 +20,6 @@ from tare.treat.traits import traits, unlike
 __all__ = [
     "InstanceFigure",
     "activity_summaries",
-    "arm_loads",
     "blocks_out_of_order",
     "compared",
     "curves",

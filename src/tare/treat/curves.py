@@ -4,10 +4,11 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from tare.records import NATIVE, Cell, Curve, CurvePoint, Dimension, Direction, Outcome
+from tare.records import NATIVE, BlockValue, Cell, Curve, CurvePoint, Dimension, Direction, Outcome
 from tare.treat.pairing import (
     BlockTable,
     Metric,
+    busy_of,
     by_point,
     complete_blocks,
     control_log_ratio,
@@ -24,7 +25,8 @@ def curves(outcomes: Sequence[Outcome]) -> tuple[Curve, ...]:
 
     Only ``OK`` outcomes count. A block counts at a place when both native slots and the environment have a usable value
     there (for native: both slots); several instances are joined as ``whole_trial`` says. A curve without such a block
-    is left out. Raises ``ValueError`` when a trial occurs twice among the outcomes.
+    is left out. Busy blocks are left out of the whole curve where enough others remain. Raises ``ValueError`` when a
+    trial occurs twice among the outcomes.
     """
     return tuple(
         curve
@@ -42,7 +44,13 @@ def _of_cell(cell: Cell, table: BlockTable) -> Iterator[Curve]:
     for (name, unit, direction, dimensions), metrics in places.items():
         rising = sorted(metrics, key=_at)
         for environment in (NATIVE, *sorted(table.environments)):
-            points = (_point(table, metric, environment) for metric in rising)
+            complete = [tuple(complete_blocks(table, metric, environment)) for metric in rising]
+            busy = busy_of(table, environment, (block.block for blocks in complete for block in blocks))
+            gone = busy.blocks if busy.left_out else ()
+            points = (
+                _point(metric, environment, [block for block in blocks if block.block not in gone])
+                for metric, blocks in zip(rising, complete, strict=True)
+            )
             yield Curve(
                 cell=cell,
                 environment=environment,
@@ -51,6 +59,7 @@ def _of_cell(cell: Cell, table: BlockTable) -> Iterator[Curve]:
                 direction=direction,
                 dimensions=dimensions,
                 points=tuple(point for point in points if point.blocks),
+                busy=busy,
             )
 
 
@@ -58,8 +67,7 @@ def _at(metric: Metric) -> tuple[float, ...]:
     return tuple(each.value for each in metric.coordinates)
 
 
-def _point(table: BlockTable, metric: Metric, environment: str) -> CurvePoint:
-    blocks = tuple(complete_blocks(table, metric, environment))
+def _point(metric: Metric, environment: str, blocks: Sequence[BlockValue]) -> CurvePoint:
     native = environment == NATIVE
     return CurvePoint(
         at=_at(metric),

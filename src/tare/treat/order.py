@@ -14,7 +14,9 @@ from tare.records import (
     Outcome,
     Status,
 )
+from tare.records.busy import busiest
 from tare.treat.aggregate import log_time_per_work, whole_trial
+from tare.treat.busy import apart
 from tare.treat.levels import by_iteration
 from tare.treat.pairing import OF_THE_HOST
 
@@ -29,7 +31,8 @@ def order_summaries(
 
     ``metrics`` maps the cell of an order experiment, named without the order, and its option to the judged metric. A
     block counts when all three starts have a usable value and a known uptime in every run; every other begun block is
-    dropped as a whole, and counted. So is a block in which the host was disturbed.
+    dropped as a whole, and counted. So is a block in which the host was disturbed. One in which it was busy is left
+    out where enough others remain (``treat.busy``).
     """
     arms: dict[_Arm, dict[int, list[Outcome]]] = {}
     for outcome in outcomes:
@@ -72,6 +75,11 @@ def _summary(
         for block in sorted(blocks.keys() - disturbed)
         if len(starts := tuple(_starts(blocks[block], metric))) == len(Ordering)
     ]
+    busy = apart(
+        (block.block for block in complete),
+        {block: busiest(outcome.load for outcome in outcomes) for block, outcomes in blocks.items()},
+    )
+    gone = busy.blocks if busy.left_out else ()
     units = [
         sample.unit
         for outcomes in blocks.values()
@@ -85,8 +93,9 @@ def _summary(
         option=option,
         metric=metric,
         unit=units[0] if units else "",
-        blocks=tuple(complete),
+        blocks=tuple(block for block in complete if block.block not in gone),
         dropped_blocks=len(blocks) - len(complete),
+        busy=busy,
     )
 
 

@@ -21,9 +21,11 @@ from tare.records import (
     Summary,
     Trial,
     Way,
+    is_without_load,
 )
+from tare.records.busy import BusyBlocks, busiest
 from tare.treat.aggregate import log_time_per_work, usable, whole_trial
-from tare.treat.busy import busiest
+from tare.treat.busy import apart, counted, parted
 from tare.treat.rounds import block_rounds, round_times
 
 FIRST = " (first)"
@@ -80,7 +82,8 @@ def summaries(
     ``primary_metrics`` maps a workload's name to the sample names declared as its headlines. Only ``OK`` outcomes
     count. A block counts when both native slots and the environment have a usable value of the metric (see
     ``whole_trial``). Every other begun block, and each of ``blocks_left_out``, is dropped as a whole and counted, so a
-    summary may hold no block at all. Raises ``ValueError`` when a trial occurs twice among the outcomes.
+    summary may hold no block at all. Busy blocks are left out where enough others remain (``treat.busy``). Raises
+    ``ValueError`` when a trial occurs twice among the outcomes.
     """
     return tuple(
         summary
@@ -226,29 +229,72 @@ def _of_cell(cell: Cell, table: BlockTable, primary: tuple[str, ...]) -> Iterato
 
 
 def _summary(cell: Cell, table: BlockTable, metric: Metric, environment: str, *, primary: bool) -> Summary:
-    blocks = tuple(complete_blocks(table, metric, environment))
-    return Summary(
-        cell=cell,
-        environment=environment,
-        metric=metric.name,
-        unit=metric.unit,
-        direction=metric.direction,
-        primary=primary,
-        blocks=blocks,
-        log_ratios=tuple(log_ratio(block, metric.direction) for block in blocks),
-        control_log_ratios=tuple(control_log_ratio(block, metric.direction) for block in blocks),
-        dropped_blocks=len(table.begun) - len(blocks),
+    complete = tuple(complete_blocks(table, metric, environment, primary=primary))
+    return with_blocks(
+        Summary(
+            cell=cell,
+            environment=environment,
+            metric=metric.name,
+            unit=metric.unit,
+            direction=metric.direction,
+            primary=primary,
+            blocks=(),
+            log_ratios=(),
+            control_log_ratios=(),
+            dropped_blocks=len(table.begun) - len(complete),
+        ),
+        complete,
     )
 
 
-def complete_blocks(table: BlockTable, metric: Metric, environment: str) -> Iterator[BlockValue]:
+def with_blocks(summary: Summary, complete: Sequence[BlockValue], until: int | None = None) -> Summary:
+    """The summary of these complete blocks; those with a number below ``until`` decide if busy ones are left out."""
+    blocks, busy = parted(complete, until)
+    return replace(
+        summary,
+        blocks=blocks,
+        log_ratios=tuple(log_ratio(block, summary.direction) for block in blocks),
+        control_log_ratios=tuple(control_log_ratio(block, summary.direction) for block in blocks),
+        busy_blocks=busy,
+    )
+
+
+def known_after(summary: Summary, blocks: int) -> Summary:
+    """The summary by the loads of its first so many blocks: what a look sees depends on no later block."""
+    complete = sorted((*summary.blocks, *summary.busy_blocks), key=lambda block: block.block)
+    return (
+        summary if parted(complete, blocks)[0] == summary.blocks else with_blocks(summary, complete, blocks)
+    )
+
+
+def busy_of(table: BlockTable, environment: str, blocks: Iterable[int]) -> BusyBlocks:
+    """Which of these complete blocks are busy by whole trials, whatever the metric."""
     arms = (*NATIVE_ARMS, Arm(environment, 0))
+    own = set(blocks)
+    return apart(own, {block: busiest(table.loads.get((block, arm)) for arm in arms) for block in own})
+
+
+def complete_blocks(
+    table: BlockTable, metric: Metric, environment: str, *, primary: bool = False
+) -> Iterator[BlockValue]:
+    """Blocks with a value of all three arms, with the loads that count for this metric."""
+    arms = (*NATIVE_ARMS, Arm(environment, 0))
+    net = primary and is_without_load(metric.name)
     for block in sorted(table.begun):
         first, second, other = (table.values.get((block, arm, metric)) for arm in arms)
         rounds, comparable = _rounds(table, block, metric, arms)
         if first is not None and second is not None and other is not None and comparable:
-            load = busiest(table.loads.get((block, arm)) for arm in arms)
-            yield BlockValue(block=block, native=(first, second), environment=other, load=load, rounds=rounds)
+            early, late, own = (
+                counted(table.loads.get((block, arm)), by_turns=rounds is not None, net=net) for arm in arms
+            )
+            yield BlockValue(
+                block=block,
+                native=(first, second),
+                environment=other,
+                load=own,
+                native_loads=(early, late),
+                rounds=rounds,
+            )
 
 
 def _rounds(

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from tare.records import NATIVE, Cell, Layout, Outcome, Sample, SharedCell, SharingSummary, Status
+from tare.records import NATIVE, Cell, HostLoad, Layout, Outcome, Sample, SharedCell, SharingSummary, Status
+from tare.records.busy import BusyBlocks, busiest
 from tare.treat.aggregate import log_time_per_work, over_iterations, usable
+from tare.treat.busy import apart
 from tare.treat.pairing import Metric, blocks_left_out, by_metric, cell_of
 
 _Logs = tuple[float, ...]
@@ -27,6 +29,8 @@ class _Table:
     bounds_s: dict[str, list[float | None]] = field(default_factory=dict)
     """By environment; its keys are all environments with a trial here."""
     layout: Layout | None = None
+    loads: dict[tuple[str, int], HostLoad | None] = field(default_factory=dict)
+    """The busiest trial's, by environment and block."""
 
 
 def sharing_summaries(
@@ -36,7 +40,8 @@ def sharing_summaries(
 
     Only ``OK`` outcomes count, and only metrics that every instance reports as one figure. Native has two trials in
     each block; their mean (of logarithms) is taken both with company and alone. A block counts when all these trials
-    have a usable value; every other begun block is dropped and counted.
+    have a usable value; every other begun block is dropped and counted. Busy blocks are left out where enough others
+    remain (``treat.busy``).
     """
     tables: dict[Cell, _Table] = {}
     left_out = blocks_left_out(outcomes)
@@ -63,6 +68,8 @@ def _enter(outcome: Outcome, table: _Table, *, whole: bool) -> None:
     skews_s = table.skews_s.setdefault(trial.environment.name, [])
     if outcome.status is not Status.OK or not whole:
         return
+    arm = trial.environment.name, trial.block
+    table.loads[arm] = busiest((table.loads.get(arm), outcome.load))
     if outcome.barrier_skew_s is not None:
         skews_s.append(outcome.barrier_skew_s)
         table.bounds_s.setdefault(trial.environment.name, []).append(outcome.barrier_skew_bound_s)
@@ -113,12 +120,13 @@ def _of_pair(
 ) -> Iterator[SharingSummary]:
     names = sorted(shared.skews_s, key=lambda name: (name != NATIVE, name))
     for metric in sorted(shared.metrics, key=lambda each: each.name != primary):
-        native = _losses(shared, alone, NATIVE, metric)
+        native, _ = _quiet_losses(shared, alone, NATIVE, metric)
         for name in names:
-            own = _losses(shared, alone, name, metric)
+            own, busy = _quiet_losses(shared, alone, name, metric)
             beside = _blocks(shared, name, metric)
             common = () if name == NATIVE else (block for block in own if block in native)
-            fair = [logs for logs in beside.values() if len(logs[0]) > 1]
+            gone = busy.blocks if busy.left_out else ()
+            fair = [logs for block, logs in beside.items() if block not in gone and len(logs[0]) > 1]
             yield SharingSummary(
                 cells=cells,
                 environment=name,
@@ -134,8 +142,22 @@ def _of_pair(
                 jain_indices=tuple(fmean(map(jain_index, logs)) for logs in fair),
                 skews_s=tuple(shared.skews_s[name]),
                 skew_bound_s=_largest(shared.bounds_s.get(name, [])),
-                dropped_blocks=len(shared.begun | alone.begun) - len(own),
+                dropped_blocks=len(shared.begun | alone.begun) - len(own) - len(gone),
+                busy=busy,
             )
+
+
+def _quiet_losses(
+    shared: _Table, alone: _Table, environment: str, metric: Metric
+) -> tuple[dict[int, _Logs], BusyBlocks]:
+    """The losses that count, and which blocks were busy."""
+    losses = _losses(shared, alone, environment, metric)
+    loads = {
+        block: busiest(table.loads.get((environment, block)) for table in (shared, alone)) for block in losses
+    }
+    busy = apart(losses, loads)
+    gone = busy.blocks if busy.left_out else ()
+    return {block: logs for block, logs in losses.items() if block not in gone}, busy
 
 
 def _largest(bounds_s: Sequence[float | None]) -> float | None:

@@ -37,7 +37,7 @@ def claims(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 def _is_claim(verdict: Verdict) -> bool:
     summary = verdict.overhead.summary
-    if verdict.word not in {Word.SLOWER, Word.FASTER} or verdict.below_noise_floor or verdict.withheld:
+    if verdict.word not in {Word.SLOWER, Word.FASTER} or verdict.below_noise_floor or verdict.set_aside:
         return False
     return summary.primary or not is_without_load(summary.metric)
 
