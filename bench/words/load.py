@@ -3,10 +3,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from bench.simulation.intervals import Bools
 from bench.words.product import judged, names_load
 from bench.words.records import CELL, NATIVES, is_false, leaves_out, planned, summarized, width
 from bench.words.rows import Row, rows_said, shares
@@ -31,6 +32,8 @@ class _Case:
     effect: float = 0.0
     """Planted overhead, as a fraction."""
     promise: str = _FIVE
+    bursts: bool = False
+    """Whether each trial is busy by itself, with a chance of ``busy``, instead of the whole block."""
 
     def __post_init__(self) -> None:
         if max(self.costs) * self.foreign >= _PROCESSORS:
@@ -47,6 +50,22 @@ _CASES = (
         name="one of two in a quarter, on natives alone", foreign=1.0, busy=0.25, blocks=32, costs=(1.0, 0.0)
     ),
     _Case(name="0.3 of two in half of the blocks", foreign=0.3, busy=0.5, blocks=32),
+    _Case(
+        name="bursts of 0.6 of two in three of ten trials",
+        foreign=0.6,
+        busy=0.3,
+        blocks=32,
+        costs=_ALL,
+        bursts=True,
+    ),
+    _Case(
+        name="bursts of one of two in one of ten trials",
+        foreign=1.0,
+        busy=0.1,
+        blocks=32,
+        costs=_ALL,
+        bursts=True,
+    ),
     _Case(name="a steady 0.15 of two, below the limit", foreign=0.15, blocks=10),
     _Case(name="a steady 0.15 of two, below the limit", foreign=0.15, blocks=32),
     _Case(name="a steady 0.15 of two, on natives alone", foreign=0.15, blocks=32, costs=(1.0, 0.0)),
@@ -114,21 +133,27 @@ def _figures(said: Sequence[Verdict], case: _Case) -> str:
 
 
 def _verdict(case: _Case, number: int, generator: np.random.Generator) -> Verdict:
-    busy = set(generator.permutation(case.blocks)[: round(case.busy * case.blocks)].tolist())
-    quiet = HostLoad(processors=_PROCESSORS, foreign=0.0)
-    loads = {
-        block: replace(quiet, foreign=case.foreign if block in busy else 0.0) for block in range(case.blocks)
-    }
+    foreign = case.foreign * _busy(case, generator)
     runs = generator.normal(0.0, _RUN, (3, case.blocks))
     runs[2] += math.log1p(case.effect)
-    for place, share in enumerate((case.costs[0], case.costs[0], case.costs[1])):
-        runs[place] -= [
-            math.log1p(-share * loads[block].foreign / _PROCESSORS) for block in range(case.blocks)
-        ]
-    values = {
-        (CELL.workload, block, arm): (float(runs[place, block]),)
+    shares_lost = np.array([case.costs[0], case.costs[0], case.costs[1]])[:, None] * foreign / _PROCESSORS
+    runs -= np.log1p(-shares_lost)
+    places = [
+        (place, arm, block)
         for place, arm in enumerate((*NATIVES, ("arm0", 0)))
         for block in range(case.blocks)
+    ]
+    values = {(CELL.workload, block, arm): (float(runs[place, block]),) for place, arm, block in places}
+    loads = {
+        (block, arm): HostLoad(processors=_PROCESSORS, foreign=float(foreign[place, block]))
+        for place, arm, block in places
     }
-    trials = planned(case.blocks, 1, 1, number)
-    return judged(summarized(trials, values, loads))[0]
+    return judged(summarized(planned(case.blocks, 1, 1, number), values, loads))[0]
+
+
+def _busy(case: _Case, generator: np.random.Generator) -> Bools:
+    """Which trials meet the load; shape (3, blocks)."""
+    if case.bursts:
+        return generator.random((3, case.blocks)) < case.busy
+    busy = np.arange(case.blocks) < round(case.busy * case.blocks)
+    return np.broadcast_to(generator.permutation(busy), (3, case.blocks))

@@ -4,7 +4,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def width(verdict: Verdict) -> float:
     return math.nan if typical.low is None or typical.high is None else 100 * (typical.high - typical.low)
 
 
-@cache
+@lru_cache(maxsize=128)
 def planned(
     blocks: int, environments: int, workloads: int, seed: int, *, slices: bool = False
 ) -> tuple[Trial, ...]:
@@ -137,19 +137,16 @@ def after_effects(
 def outcomes_of(
     trials: Sequence[Trial],
     values: Mapping[Place, Sequence[float]],
-    loads: Mapping[int, HostLoad] | None = None,
+    loads: Mapping[tuple[int, Arm], HostLoad] | None = None,
 ) -> list[Outcome]:
     """An outcome for each trial; ``values``: logarithms of times, of each slice where there are several.
 
-    ``loads``: block → what others used in all of its trials.
+    ``loads``: block and arm → what others used in its trial.
     """
+    arms = [(trial.environment.name, trial.replicate) for trial in trials]
     return [
-        _outcome(
-            trial,
-            values[trial.workload.name, trial.block, (trial.environment.name, trial.replicate)],
-            (loads or {}).get(trial.block),
-        )
-        for trial in trials
+        _outcome(trial, values[trial.workload.name, trial.block, arm], (loads or {}).get((trial.block, arm)))
+        for trial, arm in zip(trials, arms, strict=True)
     ]
 
 
@@ -190,7 +187,7 @@ def _outcome(trial: Trial, values: Sequence[float], load: HostLoad | None) -> Ou
 def summarized(
     trials: Sequence[Trial],
     values: Mapping[Place, Sequence[float]],
-    loads: Mapping[int, HostLoad] | None = None,
+    loads: Mapping[tuple[int, Arm], HostLoad] | None = None,
 ) -> tuple[Summary, ...]:
     """The same through ``tare.treat``."""
     return summaries(outcomes_of(trials, values, loads), PRIMARY)
