@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import groupby
 from typing import Any
 
 from tare.analyze import in_families, verdicts, without_busy_claims, without_steady_claims
 from tare.measure.turns import slices
-from tare.plan import trials as plans
 from tare.records import Cell, Course, Estimate, Summary, Trial, Verdict, Word
 
 MARGIN = 0.01
@@ -53,14 +53,19 @@ def as_run(trials: Iterable[Trial]) -> list[Trial]:
     chains = _module("tare.plan.chain")
     if chains is None:
         return list(trials)
-    whole_cells = plans.whole_cells  # type: ignore[attr-defined]
     succession = chains.Succession()
-    return [trial for cell in whole_cells(trials) for trial in succession.of(cell)]
+    cells = groupby(trials, key=lambda trial: (trial.block, trial.workload.name, trial.setting))
+    return [trial for _, cell in cells for trial in succession.of(list(cell))]
 
 
 def turns_of_slices(arms: int, rounds: int, source: random.Random) -> Iterator[Sequence[int]]:
     """The arms of each round of slices, in their order."""
     yield from slices.orders(arms, rounds, source)
+
+
+def leads_in() -> bool:
+    """Whether the first slice of all follows a turn of its own arm that does not count."""
+    return _module("tare.plan.chain") is not None
 
 
 def turns_of_freezer(arms: int, rounds: int, source: random.Random) -> Iterator[Sequence[int]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from bench.simulation.scenarios import Floats
-from bench.words.product import judged, turns_of_freezer, turns_of_slices
+from bench.words.product import judged, leads_in, turns_of_freezer, turns_of_slices
 from bench.words.records import CELL, NATIVES, Place, planned, summarized, summary_of
 from bench.words.rows import Row
 from bench.words.tallies import row_of, tallied
@@ -31,17 +31,18 @@ def _slices(left: float, number: int, generator: np.random.Generator) -> tuple[S
     source = random.Random(number)  # noqa: S311 - an order
     values: dict[Place, Floats] = {}
     for block in range(10):
-        starts = [_taken(turns_of_slices(3, SLICES // 2, source), left) for _ in range(2)]
+        starts = [_taken(turns_of_slices(3, SLICES // 2, source), left, led_in=leads_in()) for _ in range(2)]
         for place, arm in enumerate((*NATIVES, ("arm0", 0))):
             own = np.concatenate([start[place] for start in starts])
             values[CELL.workload, block, arm] = own + generator.normal(0.0, _SLICE, len(own))
     return summarized(trials, {place: own.tolist() for place, own in values.items()})
 
 
-def _taken(rounds: Iterable[Sequence[int]], left: float) -> Floats:
+def _taken(rounds: Iterable[Sequence[int]], left: float, *, led_in: bool = False) -> Floats:
     """What the turns of each arm take more because the third ran before; shape (arms, rounds)."""
-    before, taken = -1, []
+    before, taken = -1, list[Floats]()
     for order in rounds:
+        before = order[0] if led_in and not taken else before
         row = np.zeros(3)
         for arm in order:
             row[arm] = math.log1p(left) if before == 2 else 0.0  # noqa: PLR2004 - the environment
