@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.simulation.intervals import Bools
+from bench.words.agreement import contradictions
 from bench.words.product import judged, names_load
 from bench.words.records import CELL, NATIVES, is_false, leaves_out, planned, summarized, width
 from bench.words.rows import Row, rows_said, shares
@@ -114,6 +115,7 @@ def _row(case: _Case, campaigns: int, seed: int) -> Row:
     decided = sum(each.word is not Word.UNDECIDED for each in said)
     false = [each for each in said if is_false(each, case.effect)]
     unsaid = sum(not names_load(each) for each in false)
+    against = sum(any(True for _ in contradictions(each)) for each in said)
     answered = sum(each.word is (Word.SLOWER if case.effect else Word.WITHIN) for each in said)
     return Row(
         cell=f"{case.name}, n = {case.blocks}",
@@ -122,7 +124,8 @@ def _row(case: _Case, campaigns: int, seed: int) -> Row:
         missed=shares([sum(leaves_out(each, case.effect) for each in said)], campaigns),
         price=f"decided {100 * decided / campaigns:.0f} %, "
         f"{'slower' if case.effect else 'within'} {100 * answered / campaigns:.0f} %, {_figures(said, case)}; "
-        f"false with the load named {100 * (len(false) - unsaid) / campaigns:.0f} %",
+        f"false with the load named {100 * (len(false) - unsaid) / campaigns:.0f} %, "
+        f"against the interval beside it {100 * against / campaigns:.0f} %",
     )
 
 
