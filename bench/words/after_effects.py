@@ -8,12 +8,13 @@ import numpy as np
 from bench.words import answers, turns
 from bench.words.product import judged
 from bench.words.rows import Row, rows_said
-from bench.words.tallies import Tally, row_of, tallied
+from bench.words.tallies import FIVE, Tally, row_of, tallied
 from bench.words.whole_runs import Order, campaign_of
 from tare.records import NATIVE
 
 BLOCKS = (6, 10, 20, 32)
 LEFT = (0.01, 0.03, 0.05)
+_NO_PROMISE = "none: what is left to more than the next run"
 
 
 def table_of(campaigns: int, seed: int) -> str:
@@ -35,8 +36,11 @@ def _more_whole(campaigns: int, seed: int) -> list[Row]:
     three = {"arm0": 0.03}
     return [
         _row("whole runs, three cells, 3 % left", Order(leaves=three, workloads=3), campaigns, seed),
+        _row("whole runs beside slices, 3 % left", Order(leaves=three, beside=True), campaigns, seed),
         _row("whole runs, native leaves 3 %", Order(leaves={NATIVE: 0.03}), campaigns, seed),
-        _row("whole runs, 3 % left to the next two", Order(leaves=three, lasts=2), campaigns, seed),
+        _row(
+            "whole runs, 3 % left to the next two", Order(leaves=three, lasts=2), campaigns, seed, _NO_PROMISE
+        ),
         _row("whole runs, three of four leave 3 %", _many_leave(), campaigns, seed),
         _row("whole runs, 3 % left, another stops at 10", _stops(three), campaigns, seed),
         _row("whole runs, 3 % left, a fifth dropped", Order(leaves=three, dropped=0.2), campaigns, seed),
@@ -55,9 +59,9 @@ def _whole(name: str, leaves: Mapping[str, float], campaigns: int, seed: int) ->
     return _row(name, Order(leaves=leaves), campaigns, seed)
 
 
-def _row(name: str, order: Order, campaigns: int, seed: int) -> Row:
+def _row(name: str, order: Order, campaigns: int, seed: int, promise: str = FIVE) -> Row:
     tallies = [_tally(order, n, campaigns, seed) for n in BLOCKS]
-    return row_of(f"{name}, n = {' · '.join(map(str, BLOCKS))}", tallies, campaigns)
+    return row_of(f"{name}, n = {' · '.join(map(str, BLOCKS))}", tallies, campaigns, promise)
 
 
 def _tally(order: Order, n: int, campaigns: int, seed: int) -> Tally:

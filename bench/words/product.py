@@ -53,9 +53,15 @@ def as_run(trials: Iterable[Trial]) -> list[Trial]:
     chains = _module("tare.plan.chain")
     if chains is None:
         return list(trials)
-    succession = chains.Succession()
-    cells = groupby(trials, key=lambda trial: (trial.block, trial.workload.name, trial.setting))
-    return [trial for _, cell in cells for trial in succession.of(list(cell))]
+    succession, run = chains.Succession(), list[Trial]()
+    for _, cell in groupby(trials, key=lambda trial: (trial.block, trial.workload.name, trial.setting)):
+        members = list(cell)
+        if members[0].turns is None:
+            run += succession.of(members)
+        else:
+            run += members
+            succession.end()
+    return run
 
 
 def turns_of_slices(arms: int, rounds: int, source: random.Random) -> Iterator[Sequence[int]]:

@@ -99,10 +99,17 @@ def width(verdict: Verdict) -> float:
 
 @lru_cache(maxsize=128)
 def planned(
-    blocks: int, environments: int, workloads: int, seed: int, *, slices: bool = False
+    blocks: int, environments: int, workloads: int, seed: int, *, slices: bool = False, beside: bool = False
 ) -> tuple[Trial, ...]:
-    """The trials of a campaign in the order of ``plan_trials``."""
-    return plan_trials(_campaign(blocks, environments, workloads, slices=slices), seed)
+    """The trials of a campaign in the order of ``plan_trials``.
+
+    ``slices``: they take turns; ``beside``: only another workload does.
+    """
+    made = _campaign(blocks, environments, workloads + beside, slices=slices)
+    if beside:
+        *whole, other = made.workloads
+        made = replace(made, workloads=(*whole, replace(other, way=Way.SLICES)))
+    return plan_trials(made, seed)
 
 
 def _campaign(blocks: int, environments: int, workloads: int, *, slices: bool) -> Campaign:
@@ -122,12 +129,15 @@ def _campaign(blocks: int, environments: int, workloads: int, *, slices: bool) -
 def after_effects(
     trials: Sequence[Trial], leaves: Mapping[str, float], lasts: int = 1
 ) -> Iterator[tuple[Place, float]]:
-    """What each run takes more, as a logarithm, because of what ran before it.
+    """What each whole run takes more, as a logarithm, because of what ran before it; turns leave nothing to it.
 
     ``leaves``: environment → what it leaves to each of the ``lasts`` next runs.
     """
     before: list[str] = []
     for trial in trials:
+        if trial.turns is not None:
+            before = []
+            continue
         name = trial.environment.name
         place = trial.workload.name, trial.block, (name, trial.replicate)
         yield place, sum(math.log1p(leaves.get(earlier, 0.0)) for earlier in before)

@@ -34,10 +34,10 @@ def tallied(claims: Sequence[Sequence[Verdict]], truth: float) -> Tally:
     )
 
 
-def row_of(name: str, tallies: Sequence[Tally], campaigns: int) -> Row:
+def row_of(name: str, tallies: Sequence[Tally], campaigns: int, promise: str = FIVE) -> Row:
     return Row(
         cell=name,
-        promise=FIVE,
+        promise=promise,
         false=shares([tally.false for tally in tallies], campaigns),
         missed=shares([tally.missed for tally in tallies], campaigns),
         price=_price(tallies),

@@ -21,6 +21,8 @@ class Order:
     leaves: Mapping[str, float]
     environments: int = 1
     workloads: int = 1
+    beside: bool = False
+    """Whether another workload takes turns in each block, which lies between the whole runs."""
     lasts: int = 1
     dropped: float = 0.0
     """Share of the environments' runs that fail, after they have left what they leave."""
@@ -33,7 +35,7 @@ class Order:
 def campaign_of(order: Order, n: int, number: int, generator: np.random.Generator) -> list[Summary]:
     trials = as_run(
         trial
-        for trial in planned(n, order.environments, order.workloads, number)
+        for trial in planned(n, order.environments, order.workloads, number, beside=order.beside)
         if order.stops is None or trial.environment.name != "arm1" or trial.block < order.stops
     )
     runs = {
