@@ -70,7 +70,7 @@ def turns_of_slices(arms: int, rounds: int, source: random.Random) -> Iterator[S
 
 
 def leads_in() -> bool:
-    """Whether the first slice of all follows a turn of its own arm that does not count."""
+    """Whether the first slice, and the first whole run after turns, follow a turn of their own that does not count."""
     return _module("tare.plan.chain") is not None
 
 

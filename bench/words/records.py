@@ -10,6 +10,7 @@ import numpy as np
 
 from bench.fake_results import campaign as fake_campaign
 from bench.simulation.scenarios import Floats
+from bench.words.product import leads_in
 from tare.plan.campaign import Campaign
 from tare.plan.trials import plan_trials
 from tare.records import (
@@ -134,11 +135,13 @@ def after_effects(
     ``leaves``: environment → what it leaves to each of the ``lasts`` next runs.
     """
     before: list[str] = []
+    after_turns = False
     for trial in trials:
         if trial.turns is not None:
-            before = []
+            before, after_turns = [], True
             continue
         name = trial.environment.name
+        before, after_turns = ([name] if after_turns and leads_in() else before), False
         place = trial.workload.name, trial.block, (name, trial.replicate)
         yield place, sum(math.log1p(leaves.get(earlier, 0.0)) for earlier in before)
         before = [*before, name][-lasts:]
