@@ -24,12 +24,17 @@ BLOCKS = 400
 
 
 def run(
-    monkeypatch: pytest.MonkeyPatch, trials: Sequence[Trial], is_wanted: Callable[[Trial], bool]
+    monkeypatch: pytest.MonkeyPatch,
+    trials: Sequence[Trial],
+    is_wanted: Callable[[Trial], bool],
+    ran: list[Trial] | None = None,
 ) -> list[Trial]:
-    """What runs, in order; resident programs take their turns."""
+    """What runs and counts, in order; resident programs take their turns. ``ran`` gets all whole runs."""
 
     def alone(_: Context, trial: Trial, remaining_s: float) -> Outcome:
         assert remaining_s > 0
+        if ran is not None:
+            ran.append(trial)
         return replace(outcome(trial.environment.name, trial.block), trial=trial)
 
     def together(_: Context, unit: Sequence[Trial], remaining_s: float) -> list[Outcome]:
@@ -65,15 +70,41 @@ def test_after_an_arm_has_stopped_every_arm_still_follows_every_arm_equally_ofte
     assert all(abs(count - expected) < 4 * expected**0.5 for count in followed.values())
 
 
-def test_after_turns_a_cell_begins_as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nodes of all arms were up together, so there is no arm to begin with."""
+def mixed(blocks: int) -> tuple[Trial, ...]:
     slices = Workload(name="slices", kind="fake", way=Way.SLICES)
-    asked = fake_campaign(*ENVIRONMENTS, blocks=6)
-    trials = plan_trials(replace(asked, workloads=(slices, WHOLE), turns=Turns()), 1)
-    left = [trial for trial in trials if trial.environment.name != "stops"]
-    cells = list(cells_of(run(monkeypatch, left, lambda _: True)))
+    asked = fake_campaign(*ENVIRONMENTS, blocks=blocks)
+    return plan_trials(replace(asked, workloads=(slices, WHOLE), turns=Turns()), 1)
+
+
+def test_after_turns_a_cell_begins_as_planned_led_in_by_a_run_that_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The nodes of all arms were up together, so there is no arm to begin with."""
+    left = [trial for trial in mixed(6) if trial.environment.name != "stops"]
+    ran: list[Trial] = []
+    done = run(monkeypatch, left, lambda _: True, ran)
+    cells = list(cells_of(done))
     after_turns = [
         after for before, after in pairwise(cells) if before[0].turns is not None and after[0].turns is None
     ]
     assert len(after_turns) == 3
     assert all(trial in left for cell in after_turns for trial in cell)
+    twice = [before for before, after in pairwise(ran) if before == after]
+    assert twice == [cell[0] for cell in after_turns]
+    assert len(ran) == len([trial for trial in done if trial.turns is None]) + 3
+
+
+def test_beside_turns_too_every_arm_follows_every_arm_equally_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Trial] = []
+    run(monkeypatch, mixed(BLOCKS), lambda _: True, ran)
+    followed = Counter(pairwise(map(arm_of, ran)))
+    arms, runs = len(ENVIRONMENTS) + 2, BLOCKS * (len(ENVIRONMENTS) + 2)
+    followed -= Counter((arm_of(before), arm_of(after)) for before, after in _gaps(ran))
+    assert sum(followed.values()) == runs
+    assert all(abs(count - runs / arms**2) < 5 * (runs / arms**2) ** 0.5 for count in followed.values())
+
+
+def _gaps(ran: Sequence[Trial]) -> list[tuple[Trial, Trial]]:
+    """What ended before turns, and the run that leads in after them."""
+    leading = [place for place, (trial, after) in enumerate(pairwise(ran)) if trial == after]
+    return [(ran[place - 1], ran[place]) for place in leading if place]

@@ -58,7 +58,7 @@ def run_trials(
     watcher: Watcher,
 ) -> bool:
     """Run until the end or the budget's; returns whether the budget cut something off."""
-    succession = Succession()
+    succession, after_turns = Succession(), False
     for unit in units(trials):
         wanted = wanted_of(unit, allowance.is_wanted)
         outcomes: list[Outcome] | None = None
@@ -74,14 +74,25 @@ def run_trials(
                 return True
         if outcomes is not None:
             succession.end()
+            after_turns = True
             for outcome in outcomes:
                 write(outcome)
                 watcher.ended(outcome)
             continue
         for cell in cells_of(wanted):
-            if _run_whole(context, succession.of(cell), write, allowance, watcher):
+            ordered = succession.of(cell)
+            if after_turns:
+                _lead_in(context, ordered[0], allowance)
+            if _run_whole(context, ordered, write, allowance, watcher):
                 return True
+            after_turns = False
     return False
+
+
+def _lead_in(context: Context, trial: Trial, allowance: Allowance) -> None:
+    """A run that does not count: after arms that took turns, the first whole run of all follows itself too."""
+    if trial.series is None and allowance.may_begin(trial):
+        run_within(context, trial, allowance.remaining_s())
 
 
 def _by_turns(context: Context, trials: Sequence[Trial], remaining_s: float) -> list[Outcome] | None:
