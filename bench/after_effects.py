@@ -7,7 +7,7 @@ All arms read the same pages of a file of the image, in a slice that times itsel
 streams through memory, so that whoever comes next finds the processor's cache flushed: native, an arm in which nothing
 is done, or itself. So each arm's true overhead is 0. Before, an arm never followed itself (Williams squares).
 
-The claim: now every interval holds 0, and the new order takes at most a tenth longer.
+The claim: no more intervals miss 0 now than 95 % allow, and the new order takes at most a tenth longer.
 """
 
 import argparse
@@ -21,6 +21,8 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from unittest.mock import patch
+
+from scipy.stats import binom
 
 from bench.planted_causes import listed
 from bench.plants import Nothing
@@ -101,8 +103,10 @@ def main() -> int:
                 f"{name}: {'; '.join(f'{arm} {_said(each)}' for arm, each in estimates.items())}", flush=True
             )
     longer = taken_s["now"] / taken_s["before"] - 1
-    print(f"intervals without 0: {misses['before']} before, {misses['now']} now; {longer:+.1%} of time")
-    return 0 if not misses["now"] and longer <= MOST_LONGER else 1
+    allowed = int(binom.ppf(0.99, 3 * asked.repeats, 0.05))
+    print(f"intervals without 0: {misses['before']} before, {misses['now']} now ({allowed} by chance)")
+    print(f"the new order takes {longer:+.1%} of the time")
+    return 0 if misses["now"] <= allowed and longer <= MOST_LONGER else 1
 
 
 def measured(blocks: int, seed: int) -> Mapping[str, Estimate]:

@@ -10,7 +10,7 @@ import pytest
 from tare.journal.reader import read_journal
 from tare.measure.campaign import without_evidence
 from tare.pipeline import analyse_result, run_campaign, stopped
-from tare.plan.chain import arm_of
+from tare.plan.succession import arm_of
 from tare.plan.trials import cells_of
 from tare.records import NATIVE, Analysis, FailIf, Outcome, Ruling, Stop, Trial, Verdict, Word
 from tests.fake_campaign import (

@@ -11,6 +11,7 @@ import argparse
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, pairwise
 
 import numpy as np
@@ -19,8 +20,8 @@ from bench.simulation.own import contrasts
 from bench.simulation.scenarios import Arms, Floats
 from bench.statistics.markdown import table
 from tare.measure.turns.slices import drawn_rounds
-from tare.plan.chain import Chain, Succession, arm_of
 from tare.plan.definition import Campaign
+from tare.plan.succession import Succession, TurnOrders, arm_of
 from tare.plan.trials import cells_of, plan_trials
 from tare.records import Environment, Layout, Limits, Workload
 from tare.statistics.contrasts import estimate
@@ -33,6 +34,7 @@ RUN = 0.01
 LUCK = 0.003
 """The same of a node that takes turns, in each block."""
 ROUNDS, TURNS = 44, 15
+_PATTERNS = 400
 FIRST, SECOND, ENVIRONMENT, STOPS = range(4)
 """The arms; ``STOPS`` leaves at block 6, where there is one."""
 STARTS = ("environment", "natives")
@@ -144,16 +146,27 @@ def by_turns(
     return made
 
 
-def sliced(rounds: Callable[[random.Random, Left, int], Floats], arms: int) -> Callable[..., Floats]:
+Rounds = Callable[[random.Random, Left, int], Floats]
+
+
+def sliced(rounds: Rounds, arms: int) -> Callable[..., Floats]:
     """A block's value of each arm, as ``treat.rounds`` condenses them: against both natives, the first being 0."""
 
     def block(left: Left, source: random.Random, generator: np.random.Generator) -> Floats:
-        times = rounds(source, left, arms) + generator.normal(0.0, 2 * RUN, (ROUNDS, arms))
+        got = source.choice(_patterns(rounds, frozenset(left), arms)) * max(left.values())
+        times = got + generator.normal(0.0, 2 * RUN, (ROUNDS, arms))
         control = centre(times[:, SECOND] - times[:, FIRST])
         apart = [centre(times[:, ENVIRONMENT] - times[:, native]) for native in (FIRST, SECOND)]
         return np.array([0.0, control, math.fsum(apart) / 2 + control / 2])
 
     return block
+
+
+@cache
+def _patterns(rounds: Rounds, who: frozenset[int], arms: int) -> list[Floats]:
+    """Which turns come after whom, in some hundred blocks."""
+    source = random.Random(len(who))  # noqa: S311 - a simulation
+    return [rounds(source, dict.fromkeys(who, 1.0), arms) for _ in range(_PATTERNS)]
 
 
 def centre(values: Floats) -> float:
@@ -198,7 +211,7 @@ def frozen(arms: int, *, chained: bool) -> Callable[..., Floats]:
 
     def block(left: Left, source: random.Random, generator: np.random.Generator) -> Floats:
         rest = np.full(arms, float(TURNS)) * np.exp(generator.normal(0.0, RUN, arms))
-        taken, orders, last = np.zeros(arms), Chain[int](source), None
+        taken, orders, last = np.zeros(arms), TurnOrders[int](source), None
         while going := [arm for arm in range(arms) if rest[arm] > 0]:
             for arm in orders.order(going) if chained else source.sample(going, len(going)):
                 speed = (

@@ -14,7 +14,7 @@ from tests.fake_campaign import Listener, fake_campaign, fake_environment
 from tare.measure import session
 from tare.measure.context import Context
 from tare.measure.session import Allowance, run_trials
-from tare.plan.chain import arm_of
+from tare.plan.succession import arm_of
 from tare.plan.trials import cells_of, plan_trials
 from tare.records import Outcome, Trial, Turns, Way, Workload
 

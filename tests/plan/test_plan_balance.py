@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tare.plan.campaign import Campaign
-from tare.plan.chain import arm_of
+from tare.plan.succession import arm_of
 from tare.plan.trials import plan_trials
 from tests.plan.plan_example import load_text
 from tests.plan.test_plan_factors import varied

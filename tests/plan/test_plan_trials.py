@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tare.errors import JournalError
 from tare.plan.campaign import Campaign
-from tare.plan.chain import Succession
 from tare.plan.source import preset_names
+from tare.plan.succession import Succession
 from tare.plan.trials import cells_of, plan_block, plan_trials, refuse_misnamed, trial_identity
 from tare.records import NATIVE, Environment, HostLoad, Layout, Limits, NamedHost, Trial, Way, Workload
 from tests.plan.preset_hosts import resolved_preset

@@ -24,7 +24,7 @@ from tare.measure.steal import ProcessorWaits
 from tare.measure.stopwatch import Stopwatch, go_together
 from tare.measure.thawed import Turn, thawed_s
 from tare.nodes.provider import NodeGroup
-from tare.plan.chain import Chain
+from tare.plan.succession import TurnOrders
 from tare.records import InstanceRun
 from tare.units import format_duration
 
@@ -81,7 +81,7 @@ def take_turns(
     Every arm follows every arm equally often, itself included, and every such transition has a ``tick`` equally often.
     Errors of ``tick`` are raised after all arms are thawed. An arm's own errors are in its ``ArmRun``.
     """
-    conducted, chain = [_Conducted(arm) for arm in arms], Chain[_Conducted](draw)
+    conducted, orders = [_Conducted(arm) for arm in arms], TurnOrders[_Conducted](draw)
     with thawed_at_end([freezer for arm in arms for freezer in arm.freezers]):
         for arm in conducted:
             arm.guarded(arm.prepare)
@@ -89,7 +89,7 @@ def take_turns(
             arm.guarded(arm.freeze)
         while going := [arm for arm in conducted if arm.going]:
             ticks_before = draw.choice(going)
-            for arm in chain.order(going):
+            for arm in orders.order(going):
                 if arm is ticks_before:
                     tick()
                 arm.guarded(lambda arm=arm: arm.turn(turn_s))  # type: ignore[misc]

@@ -19,7 +19,7 @@ from tare.measure.turns.frozen import BudgetSpentError
 from tare.measure.turns.together import WHOLE, run_together
 from tare.plan.budget import next_block_fits
 from tare.plan.campaign import Campaign
-from tare.plan.chain import Succession
+from tare.plan.succession import Succession
 from tare.plan.trials import cells_of
 from tare.records import NATIVE, Outcome, Rule, Status, Trial, Way
 from tare.units import format_duration

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from operator import is_
 
-from tare.plan.chain import begun_by
 from tare.plan.sharing import NATIVE_ENVIRONMENT
+from tare.plan.succession import begun_by
 from tare.records import Environment, Layout, Ordering, Series, Workload
 
 

@@ -8,10 +8,10 @@ from itertools import chain, count, groupby, islice
 
 from tare.errors import JournalError
 from tare.foreign import shortened
-from tare.plan.chain import Succession
 from tare.plan.definition import Campaign
 from tare.plan.order import starts
 from tare.plan.sharing import NATIVE_ENVIRONMENT, Setting
+from tare.plan.succession import Succession
 from tare.records import NATIVE, Environment, Layout, Series, Trial, Turns, Way, Workload
 
 _Arm = tuple[Environment, int]
@@ -24,9 +24,10 @@ def plan_trials(campaign: Campaign, seed: int) -> tuple[Trial, ...]:
     Each block runs every cell (a workload in a setting) once: native twice and each environment once. A cell's
     trials stay together, and so do the cells of a sharing experiment, so that compared trials are close in time;
     the cells, and the arms in each, are in random order. A cell of whole runs begins with the arm that ended the last
-    one, so that every arm follows every arm, itself included (``tare.plan.chain``); so these cells stay together too,
-    before what takes turns in one block and after it in the next. A block's order depends only on the seed and the
-    block's number: a longer campaign begins like a shorter one, and the order of tables in the file does not matter.
+    one, so that every arm follows every arm, itself included (``tare.plan.succession``); so these cells stay together
+    too, before what takes turns in one block and after it in the next. A block's order depends only on the seed and
+    the block's number: a longer campaign begins like a shorter one, and the order of tables in the file does not
+    matter.
     """
     return tuple(chain.from_iterable(islice(_blocks(campaign, seed), campaign.blocks)))
 

@@ -17,7 +17,7 @@ from tare.errors import WrongOutput
 from tare.measure.context import Context
 from tare.measure.turns.allotment import FEWEST_ROUNDS
 from tare.measure.turns.player import Glances, Player
-from tare.plan.chain import Chain
+from tare.plan.succession import TurnOrders
 from tare.plan.turns import ROUNDS_TOGETHER
 from tare.records import NATIVE, Direction, Sample, Turns, TurnsTaken, Way
 from tare.workloads import pieces_of
@@ -226,8 +226,8 @@ def orders(arms: int, rounds: int, source: random.Random) -> list[tuple[int, ...
     Every arm follows every arm equally often, itself included, so that whatever a slice leaves in caches or queues
     affects all arms alike. What the first arm of all follows is a turn of its own that does not count.
     """
-    chain = Chain[int](source)
-    return [tuple(chain.order(range(arms))) for _ in range(rounds)]
+    drawn = TurnOrders[int](source)
+    return [tuple(drawn.order(range(arms))) for _ in range(rounds)]
 
 
 def drawn_rounds(

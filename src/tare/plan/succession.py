@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from tare.records import Trial
 
 _TRIES = 8
-"""Candidates for an order; more make the pairs no more even."""
+"""Candidates for an order; twice as many make the pairs hardly more even."""
 
 _Arm = TypeVar("_Arm", bound=Hashable)
 _Item = TypeVar("_Item")
@@ -27,7 +27,7 @@ def begun_by(items: Iterable[_Item], is_first: Callable[[_Item], bool]) -> list[
     return sorted(items, key=lambda item: not is_first(item))
 
 
-class Chain(Generic[_Arm]):
+class TurnOrders(Generic[_Arm]):
     """Orders of turns, one after the other, in which all pairs of neighbours stay as even as they can.
 
     In r orders of A arms each arm follows each, itself included, r / A times, give or take less than three. All arms

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.plan.chain import Chain, begun_by
+from tare.plan.succession import TurnOrders, begun_by
 
 MOST_UNEVEN = 3
 """Of a pair's count and the mean of all pairs: less than this."""
 
 
 def drawn(arms: int, rounds: int, seed: int) -> list[list[int]]:
-    one_after_another = Chain[int](random.Random(seed))  # noqa: S311
-    return [one_after_another.order(range(arms)) for _ in range(rounds)]
+    turn_orders = TurnOrders[int](random.Random(seed))  # noqa: S311
+    return [turn_orders.order(range(arms)) for _ in range(rounds)]
 
 
 def followed(orders: Sequence[Sequence[int]]) -> Counter[tuple[int, int]]:
@@ -61,9 +61,9 @@ def test_over_many_chains_each_arm_stands_in_each_place_and_after_each_arm_equal
 
 @given(rounds=st.integers(1, 10), seed=st.integers())
 def test_after_an_arm_has_gone_the_others_go_on(rounds: int, seed: int) -> None:
-    one_after_another = Chain[int](random.Random(seed))  # noqa: S311
-    whole = [one_after_another.order(range(4)) for _ in range(rounds)]
-    left = [one_after_another.order(range(3)) for _ in range(rounds)]
+    turn_orders = TurnOrders[int](random.Random(seed))  # noqa: S311
+    whole = [turn_orders.order(range(4)) for _ in range(rounds)]
+    left = [turn_orders.order(range(3)) for _ in range(rounds)]
     assert all(sorted(order) == [0, 1, 2] for order in left)
     assert all(before[-1] == after[0] for before, after in pairwise(left))
     assert whole[-1][-1] in {left[0][0], 3}
