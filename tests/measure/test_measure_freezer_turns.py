@@ -5,7 +5,7 @@ import os
 import random
 import sys
 import time
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from tests.measure.freezer_arms import arms_of, with_changes
 from tests.measure.measure_nodes import wait_until
 
 from tare.errors import NodeError
+from tare.measure.clocks import host_ns
 from tare.measure.freezer_turns import FrozenArm, stopwatch_limit_s, take_turns
 from tare.measure.stopwatch import Stopwatch
 from tare.measure.thawed import cpu_s, unsuited
@@ -69,6 +70,29 @@ def test_no_two_arms_run_at_the_same_time(programs: Path, tmp_path: Path) -> Non
     assert len(set(firsts)) > 1, "each round has an order of its own"
 
 
+def test_each_round_begins_with_the_arm_that_ended_the_last_one(programs: Path, tmp_path: Path) -> None:
+    with arms_of(programs, tmp_path, [python("while True: pass")] * 3) as arms:
+        given = [with_changes(arm, limit_s=0.4) for arm in arms]
+        arm_runs = take_turns(given, DRAW, TURN_S)
+    turns = sorted((turn.thawed_ns, number) for number, arm in enumerate(arm_runs) for turn in arm.turns[:6])
+    order = [number for _, number in turns]
+    rounds = [order[begin : begin + 3] for begin in range(0, len(order), 3)]
+    assert all(sorted(each) == [0, 1, 2] for each in rounds)
+    assert all(before[-1] == after[0] for before, after in pairwise(rounds))
+
+
+def test_clocks_are_looked_at_once_a_round_between_turns_of_any_two(programs: Path, tmp_path: Path) -> None:
+    at_ns: list[int] = []
+    with arms_of(programs, tmp_path, [python("while True: pass")] * 3) as arms:
+        given = [with_changes(arm, limit_s=0.6) for arm in arms]
+        arm_runs = take_turns(given, DRAW, TURN_S, lambda: at_ns.append(host_ns()))
+    spans = sorted((turn.thaw_asked_ns, turn.frozen_ns) for arm in arm_runs for turn in arm.turns)
+    assert not [at for at in at_ns for begin, end in spans if begin <= at <= end]
+    turns_before = [sum(end < at for _, end in spans) for at in at_ns[:8]]
+    assert [number // 3 for number in turns_before] == list(range(8))
+    assert len({number % 3 for number in turns_before}) > 1
+
+
 def test_a_program_that_sleeps_is_told_with_its_share(programs: Path, tmp_path: Path) -> None:
     with arms_of(programs, tmp_path, [["sleep", "0.3"], python(BURN)]) as arms:
         sleeping, burning = take_turns(arms, DRAW, TURN_S)
@@ -113,8 +137,11 @@ def test_a_program_that_is_not_there_is_said(programs: Path, tmp_path: Path) -> 
 
 
 def test_an_interrupt_leaves_nothing_frozen(programs: Path, tmp_path: Path) -> None:
+    ticks = count()
+
     def interrupt() -> None:
-        raise KeyboardInterrupt
+        if next(ticks):  # all have had their turn
+            raise KeyboardInterrupt
 
     with arms_of(programs, tmp_path, [python("while True: pass")] * 2) as arms:
         with pytest.raises(KeyboardInterrupt):

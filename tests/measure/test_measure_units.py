@@ -17,9 +17,11 @@ def planned(*workloads: Workload) -> list[tuple[str, ...]]:
     return [tuple(trial.workload.name for trial in unit) for unit in units(trials)]
 
 
-def test_a_workload_that_cannot_pause_runs_trial_by_trial() -> None:
-    whole = Workload(name="whole", kind="fake")
-    assert planned(whole) == [("whole",)] * len(plan_trials(replace(CAMPAIGN, workloads=(whole,)), 1))
+def test_whole_runs_of_a_cell_and_block_are_a_unit() -> None:
+    """What is left of it is ordered anew when it begins."""
+    first, second = (Workload(name=name, kind="fake") for name in ("first", "second"))
+    arms = len(CAMPAIGN.environments) + 2
+    assert sorted(planned(first, second)) == [("first",) * arms] * 2 + [("second",) * arms] * 2
 
 
 def test_resident_programs_of_a_block_share_their_nodes() -> None:

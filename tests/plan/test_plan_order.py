@@ -2,6 +2,7 @@
 """Order experiments and iterations, as a campaign file asks for them."""
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,15 @@ def test_iterations_are_planned_too(tmp_path: Path) -> None:
 def test_a_count_of_iterations_that_is_none_is_refused(tmp_path: Path, count: str) -> None:
     text = ORDER.replace('name = "count"', f'name = "count"\niterations = {count}', 1)
     assert "iterations" in problem(tmp_path, text)
+
+
+def test_each_ordering_follows_itself_as_often_as_each_other(tmp_path: Path) -> None:
+    """What a series leaves behind hits the next one, whatever its ordering."""
+    campaign = load_text(tmp_path, ALONE)
+    followed: Counter[tuple[Ordering, Ordering]] = Counter()
+    for seed in range(200):
+        orderings = [trial.series.ordering for trial in plan_trials(campaign, seed) if trial.series]
+        followed.update(pairwise(orderings))
+    expected = sum(followed.values()) / len(Ordering) ** 2
+    assert len(followed) == len(Ordering) ** 2
+    assert all(abs(count - expected) < 5 * expected**0.5 for count in followed.values())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
 from collections import Counter
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterable
+from itertools import groupby, pairwise
 
 import pytest
 from hypothesis import given
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tare.errors import JournalError
 from tare.plan.campaign import Campaign
 from tare.plan.source import preset_names
-from tare.plan.trials import plan_block, plan_trials, refuse_misnamed, trial_identity
-from tare.records import NATIVE, Environment, HostLoad, Layout, Limits, Trial, Workload
+from tare.plan.succession import Succession
+from tare.plan.trials import cells_of, plan_block, plan_trials, refuse_misnamed, trial_identity
+from tare.records import NATIVE, Environment, HostLoad, Layout, Limits, NamedHost, Trial, Way, Workload
 from tests.plan.preset_hosts import resolved_preset
 
 SEEDS = st.integers(min_value=0, max_value=2**63 - 1)
@@ -106,12 +107,93 @@ def test_an_identity_says_what_is_run() -> None:
 
 def test_the_order_of_a_begun_campaign_never_changes() -> None:
     """A begun result is continued by planning again: another order would mix two designs."""
-    assert [trial.identity for trial in plan_block(campaign(2, 1, 1), 42, 3)] == [
+    own = campaign(2, 1, 1)
+    assert [trial.identity for block in (3, 4) for trial in plan_block(own, 42, block)] == [
         "b003-w0-1c1p1i-e1-0",
         "b003-w0-1c1p1i-e0-0",
         "b003-w0-1c1p1i-native-1",
         "b003-w0-1c1p1i-native-0",
+        "b004-w0-1c1p1i-native-0",
+        "b004-w0-1c1p1i-e0-0",
+        "b004-w0-1c1p1i-e1-0",
+        "b004-w0-1c1p1i-native-1",
     ]
+
+
+def arms_of(trials: Iterable[Trial]) -> list[tuple[str, int]]:
+    return [(trial.environment.name, trial.replicate) for trial in trials]
+
+
+@given(CAMPAIGNS, SEEDS)
+def test_each_cell_begins_with_the_arm_that_ended_the_last_one(asked: Campaign, seed: int) -> None:
+    cells = [arms_of(cell) for cell in cells_of(plan_trials(asked, seed))]
+    assert len(cells) == len(asked.cells) * asked.blocks
+    assert all(before[-1] == after[0] for before, after in pairwise(cells))
+
+
+@pytest.mark.parametrize(("environments", "layouts"), [(1, 1), (2, 1), (4, 1), (2, 3)])
+def test_every_arm_follows_every_arm_itself_included_equally_often(environments: int, layouts: int) -> None:
+    """What one arm leaves behind hits all arms alike."""
+    asked = campaign(environments, layouts, workloads=1, blocks=1500)
+    followed = Counter(pairwise(arms_of(plan_trials(asked, 3))))
+    arms = environments + 2
+    expected = asked.blocks * layouts / arms
+    assert len(followed) == arms**2
+    assert all(abs(count - expected) < 5 * expected**0.5 for count in followed.values())
+
+
+def turning(blocks: int) -> Campaign:
+    own = campaign(environments=2, layouts=2, workloads=4, blocks=blocks)
+    ways = {"w0": Way.SLICES, "w1": Way.FREEZER}
+    workloads = tuple(
+        dataclasses.replace(workload, way=ways.get(workload.name, Way.WHOLE)) for workload in own.workloads
+    )
+    return dataclasses.replace(own, workloads=workloads)
+
+
+@given(SEEDS)
+def test_whole_runs_stay_together_before_or_after_what_takes_turns(seed: int) -> None:
+    """Else what takes turns would come between an arm and itself."""
+    asked = turning(blocks=6)
+    ways = [trial.turns is None for trial in plan_trials(asked, seed)]
+    assert [whole for whole, _ in groupby(ways)] == [False, True, False, True, False, True, False]
+    whole = [arms_of(cell) for cell in cells_of(plan_trials(asked, seed)) if cell[0].turns is None]
+    assert all(before[-1] == after[0] for before, after in pairwise(whole))
+
+
+def test_each_host_has_a_chain_of_its_own() -> None:
+    hosts = tuple(NamedHost(name=name) for name in ("a", "b"))
+    asked = dataclasses.replace(campaign(2, 1, 2, blocks=30), hosts=hosts)
+    ended: dict[tuple[str, ...], tuple[str, int]] = {}
+    for cell in cells_of(plan_trials(asked, 1)):
+        arms = arms_of(cell)
+        assert ended.get(cell[0].hosts, arms[0]) == arms[0]
+        ended[cell[0].hosts] = arms[-1]
+    assert len(ended) == 2
+
+
+@given(st.permutations(range(4)), st.integers(0, 3))
+def test_what_is_left_of_a_plan_is_chained_again_in_the_same_slots(order: list[int], gone: int) -> None:
+    """An arm that stopped at a look breaks no chain."""
+    asked = campaign(2, 1, 1, blocks=8)
+    left = [
+        [trial for trial in cell if arms_of([trial])[0] != arms_of(plan_block(asked, 1, 0))[gone]]
+        for cell in cells_of(plan_trials(asked, sum(order)))
+    ]
+    succession = Succession()
+    chained = [succession.of(cell) for cell in left]
+    assert all(arms_of(before)[-1] == arms_of(after)[0] for before, after in pairwise(chained))
+    for before, after in zip(left, chained, strict=True):
+        assert [trial.slot for trial in before] == [trial.slot for trial in after]
+        assert sorted(arms_of(before)) == sorted(arms_of(after))
+
+
+def test_after_something_else_a_cell_keeps_its_own_order() -> None:
+    first, second = (list(plan_block(campaign(3, 1, 1), 5, block)) for block in (0, 3))
+    succession = Succession()
+    succession.of(first)
+    succession.end()
+    assert succession.of(second) == second
 
 
 def test_every_arm_comes_at_every_position_about_equally_often() -> None:

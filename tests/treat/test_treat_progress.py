@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.calibrate.outcomes import outcome, outcomes_of
 from tests.report.report_example import example
 
-from tare.analyze import verdicts, with_order_warnings
-from tare.records import Outcome, Status
+from tare.analyze import diagnosed, verdicts, with_order_warnings
+from tare.calibrate.bench import WORK
+from tare.records import Check, Outcome, Status, TurnsTaken, Way
 from tare.treat import blocks_out_of_order, predecessors, summaries
 
 
@@ -25,13 +26,63 @@ def by_slot(given: tuple[Outcome, ...], block: int) -> list[str]:
     return [outcome.trial.environment.name for outcome in own]
 
 
-def test_each_trial_follows_the_one_in_the_slot_before() -> None:
+def test_each_trial_follows_the_run_before_it_in_whichever_block() -> None:
     given = outcomes()
+    names = [name for block in (1, 2, 3) for name in by_slot(given, block)]
     for order in predecessors(given):
+        assert sorted(order.before) == [1, 2, 3]
         for block, before in order.before.items():
-            names = by_slot(given, block)
-            place = names.index(order.environment)
+            place = names.index(order.environment, (block - 1) * len(names) // 3)
             assert before == (names[place - 1] if place else "nothing")
+
+
+def test_the_run_before_may_be_of_another_cell() -> None:
+    first, last = outcome("a", 0, at_s=0, wall_s=1.0), outcome("a", 0, at_s=9, wall_s=1.0)
+    other = replace(last, trial=replace(last.trial, workload=replace(last.trial.workload, name="other")))
+    befores = {order.cell.workload: order.before for order in predecessors([other, first])}
+    assert befores == {first.trial.workload.name: {0: "nothing"}, "other": {0: "a"}}
+
+
+def test_whoever_took_turns_is_before_nothing_and_after_nothing() -> None:
+    turns = TurnsTaken(way=Way.SLICES, together="1", arms=1, turns=9)
+    made = [outcome("a", block, at_s=block, wall_s=1.0) for block in range(4)]
+    made[1] = replace(made[1], turns=turns)
+    (order,) = predecessors(made)
+    assert order.before == {0: "nothing", 1: "nothing", 2: "nothing", 3: "a"}
+
+
+def test_each_host_has_predecessors_of_its_own() -> None:
+    made = [
+        outcome(name, block, at_s=2 * block + place, wall_s=1.0)
+        for block in range(2)
+        for place, name in enumerate(("a", "b"))
+    ]
+    on_hosts = [
+        replace(each, trial=replace(each.trial, hosts=(each.trial.environment.name,))) for each in made
+    ]
+    assert [order.before for order in predecessors(on_hosts)] == [{0: "nothing", 1: name} for name in "ab"]
+
+
+def test_an_after_effect_of_the_last_block_is_seen() -> None:
+    """Each block begins with the arm that ended the last one, which before counted as nothing."""
+    source = np.random.default_rng(1)
+    names = ["native", "a", "native", "b"]
+    made, last = [], ""
+    for block in range(40):
+        order = sorted(source.permutation(4).tolist(), key=lambda place: names[place] != last)
+        for slot, place in enumerate(order):
+            late = 0.2 if last == "a" else 0.0
+            wall_s = float(np.exp(source.normal(0, 0.01) + late))
+            made.append(
+                outcome(names[place], block, int(place == 2), slot=slot, at_s=9 * block + slot, wall_s=wall_s)
+            )
+            last = names[place]
+    judged = diagnosed(verdicts(summaries(made, {WORK: ("wall_s",)}), 0.01), predecessors(made))
+    checks = {
+        each.overhead.summary.environment: [own.check for own in each.findings if own.found]
+        for each in judged
+    }
+    assert all(Check.CARRY_OVER in own for own in checks.values())
 
 
 def test_native_has_no_predecessors_of_its_own() -> None:

@@ -24,6 +24,7 @@ from tare.measure.steal import ProcessorWaits
 from tare.measure.stopwatch import Stopwatch, go_together
 from tare.measure.thawed import Turn, thawed_s
 from tare.nodes.provider import NodeGroup
+from tare.plan.succession import TurnOrders
 from tare.records import InstanceRun
 from tare.units import format_duration
 
@@ -75,27 +76,29 @@ def take_turns(
     turn_s: float = TURN_S,
     tick: Callable[[], None] = lambda: None,
 ) -> list[ArmRun]:
-    """Run until all have ended, in a new random order each round; ``tick`` is called after each, with all frozen.
+    """Run until all have ended, each round in another order; ``tick`` is called once in each, with all frozen.
 
+    Every arm follows every arm equally often, itself included, and every such transition has a ``tick`` equally often.
     Errors of ``tick`` are raised after all arms are thawed. An arm's own errors are in its ``ArmRun``.
     """
-    conducted = [_Conducted(arm) for arm in arms]
+    conducted, orders = [_Conducted(arm) for arm in arms], TurnOrders[_Conducted](draw)
     with thawed_at_end([freezer for arm in arms for freezer in arm.freezers]):
         for arm in conducted:
             arm.guarded(arm.prepare)
         for arm in conducted:
             arm.guarded(arm.freeze)
         while going := [arm for arm in conducted if arm.going]:
-            draw.shuffle(going)
-            for arm in going:
+            ticks_before = draw.choice(going)
+            for arm in orders.order(going):
+                if arm is ticks_before:
+                    tick()
                 arm.guarded(lambda arm=arm: arm.turn(turn_s))  # type: ignore[misc]
-            tick()
         for arm in conducted:
             arm.guarded(arm.finish)
     return [arm.told() for arm in conducted]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Conducted:
     """A running arm."""
 

@@ -19,6 +19,8 @@ from tare.measure.turns.frozen import BudgetSpentError
 from tare.measure.turns.together import WHOLE, run_together
 from tare.plan.budget import next_block_fits
 from tare.plan.campaign import Campaign
+from tare.plan.succession import Succession
+from tare.plan.trials import cells_of
 from tare.records import NATIVE, Outcome, Rule, Status, Trial, Way
 from tare.units import format_duration
 
@@ -56,33 +58,45 @@ def run_trials(
     watcher: Watcher,
 ) -> bool:
     """Run until the end or the budget's; returns whether the budget cut something off."""
+    succession, after_turns = Succession(), False
     for unit in units(trials):
         wanted = wanted_of(unit, allowance.is_wanted)
-        if not wanted:
-            continue
-        if not allowance.may_begin(wanted[0]):
-            return True
-        watcher.begins(wanted[0])
-        try:
-            outcomes = _counting(
-                partial(_by_turns, context, wanted, allowance.remaining_s()), allowance.counts
-            )
-        except BudgetSpentError:
-            return True
-        if outcomes is None:
-            if _run_whole(context, wanted, write, allowance, watcher):
+        outcomes: list[Outcome] | None = None
+        if wanted and wanted[0].turns is not None:
+            if not allowance.may_begin(wanted[0]):
                 return True
+            watcher.begins(wanted[0])
+            try:
+                outcomes = _counting(
+                    partial(_by_turns, context, wanted, allowance.remaining_s()), allowance.counts
+                )
+            except BudgetSpentError:
+                return True
+        if outcomes is not None:
+            succession.end()
+            after_turns = True
+            for outcome in outcomes:
+                write(outcome)
+                watcher.ended(outcome)
             continue
-        for outcome in outcomes:
-            write(outcome)
-            watcher.ended(outcome)
+        for cell in cells_of(wanted):
+            ordered = succession.of(cell)
+            if after_turns:
+                _lead_in(context, ordered[0], allowance)
+            if _run_whole(context, ordered, write, allowance, watcher):
+                return True
+            after_turns = False
     return False
 
 
+def _lead_in(context: Context, trial: Trial, allowance: Allowance) -> None:
+    """A run that does not count: after arms that took turns, the first whole run of all follows itself too."""
+    if trial.series is None and allowance.may_begin(trial):
+        run_within(context, trial, allowance.remaining_s())
+
+
 def _by_turns(context: Context, trials: Sequence[Trial], remaining_s: float) -> list[Outcome] | None:
-    """``None`` if they take no turns; ``BudgetSpentError`` if the budget ended them: they count as not begun."""
-    if trials[0].turns is None:
-        return None
+    """``None`` if they cannot take turns; ``BudgetSpentError`` if the budget ended them: they count as not begun."""
     return run_together(replace(context, until_s=time.monotonic() + remaining_s), trials)
 
 
@@ -95,10 +109,9 @@ def _run_whole(
 ) -> bool:
     """One trial after the other; returns whether the budget cut something off."""
     for trial in trials:
-        if trial is not trials[0]:
-            if not allowance.may_begin(trial):
-                return True
-            watcher.begins(trial)
+        if not allowance.may_begin(trial):
+            return True
+        watcher.begins(trial)
         outcomes = _counting(partial(_alone, context, trial, allowance), allowance.counts)
         if not outcomes:
             return True
@@ -209,16 +222,17 @@ class Budget:
 def units(trials: Sequence[Trial]) -> Iterator[tuple[Trial, ...]]:
     """The units, each with its trials in order, at the position of its first trial.
 
-    Resident programs of one block and layout share the starts of their nodes; any other workload has its own.
+    Resident programs of one block and layout share the starts of their nodes; any other workload has its own. Whole
+    runs of one cell are a unit, in an order of their own.
     """
     together: dict[_Key, list[Trial]] = {}
     for trial in trials:
         if trial.turns is not None:
             together.setdefault(_key(trial), []).append(trial)
-    for trial in trials:
-        if trial.turns is None:
-            yield (trial,)
-        elif members := together.pop(_key(trial), None):
+    for cell in cells_of(trials):
+        if cell[0].turns is None:
+            yield tuple(cell)
+        elif members := together.pop(_key(cell[0]), None):
             yield tuple(members)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which planned trials are still wanted: an arm stopped by a look skips all following blocks.
 
-The remaining arms keep their planned order. The planned order is a random permutation in which every order is equally
-likely, so all orders of the remaining arms are equally likely too: the randomization is preserved.
+The planned order is a random permutation in which every order is equally likely, so all orders of the remaining arms
+are equally likely too. They keep it, but for the first arm of whole runs, which is the one that really ended the last
+cell (``tare.plan.succession``): the randomization is preserved.
 """
 
 from collections.abc import Callable, Sequence

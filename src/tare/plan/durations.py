@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tare.environments import PROVIDERS
 from tare.plan.definition import shape_of
-from tare.plan.turns import MOST_RUNS, turn_s
+from tare.plan.turns import MOST_RUNS, ROUNDS_TOGETHER, turn_s
 from tare.records import Outcome, Trial, Turns, Way
 from tare.workloads import KINDS
 from tare.workloads.kind import WorkloadKind
@@ -18,6 +18,8 @@ NODE_ALLOWANCE_S = 0.3
 _MACHINE_ALLOWANCE_S = 5.0
 """The same for virtual machines: 3 to 5 s."""
 _SAFETY = 1.1
+_LED_IN = 1 + 1 / (3 * ROUNDS_TOGETHER)
+"""All turns over those that count, among three arms, the fewest that are compared."""
 _PROCESS_S = 0.1
 """Start and end of a resident program."""
 
@@ -121,5 +123,5 @@ def _start_s(trial: Trial) -> float:
 
 def _slices_s(turns: Turns, pieces: int) -> float:
     """One arm's share of its block, without the start of its nodes."""
-    slices = turns.rounds * pieces * turn_s(turns.slice_s)
+    slices = turns.rounds * pieces * turn_s(turns.slice_s) * _LED_IN
     return turns.processes * (_PROCESS_S + slices)

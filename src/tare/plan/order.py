@@ -4,8 +4,11 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import is_
 
 from tare.plan.sharing import NATIVE_ENVIRONMENT
+from tare.plan.succession import begun_by
 from tare.records import Environment, Layout, Ordering, Series, Workload
 
 
@@ -34,11 +37,15 @@ class Order:
 
 
 def starts(
-    orders: Sequence[Order], environments: Sequence[Environment], source: random.Random
+    orders: Sequence[Order],
+    environments: Sequence[Environment],
+    source: random.Random,
+    before: Series | None = None,
 ) -> Iterator[tuple[Order, Environment, Series]]:
     """One block's starts in random order: each environment in each ordering, native once.
 
-    The three starts of an environment stay together, as they are compared with each other.
+    The three starts of an environment stay together, as they are compared with each other. They begin with the
+    ordering that ended the group before them, ``before`` for the first, so that each ordering follows itself too.
     """
     named = sorted(environments, key=lambda environment: environment.name)
     groups = [
@@ -47,11 +54,12 @@ def starts(
         for environment in (NATIVE_ENVIRONMENT, *named)
     ]
     source.shuffle(groups)
+    last = before.ordering if before else None
     for order, environment in groups:
-        orderings = list(Ordering)
-        source.shuffle(orderings)
+        orderings = begun_by(source.sample(list(Ordering), len(Ordering)), partial(is_, last))
         for ordering in orderings:
             yield order, environment, _series(order, ordering, source)
+        last = orderings[-1]
 
 
 def _series(order: Order, ordering: Ordering, source: random.Random) -> Series:

@@ -4,13 +4,15 @@
 import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count, groupby, islice
 
 from tare.errors import JournalError
 from tare.foreign import shortened
 from tare.plan.definition import Campaign
 from tare.plan.order import starts
 from tare.plan.sharing import NATIVE_ENVIRONMENT, Setting
-from tare.records import NATIVE, Environment, Layout, Trial, Turns, Way, Workload
+from tare.plan.succession import Succession
+from tare.records import NATIVE, Environment, Layout, Series, Trial, Turns, Way, Workload
 
 _Arm = tuple[Environment, int]
 _Cell = tuple[Workload, Setting]
@@ -21,28 +23,59 @@ def plan_trials(campaign: Campaign, seed: int) -> tuple[Trial, ...]:
 
     Each block runs every cell (a workload in a setting) once: native twice and each environment once. A cell's
     trials stay together, and so do the cells of a sharing experiment, so that compared trials are close in time;
-    the cells, and the arms in each, are in random order. A block's order depends only on the seed and the block's
-    number: a longer campaign begins like a shorter one, and the order of tables in the file does not matter.
+    the cells, and the arms in each, are in random order. A cell of whole runs begins with the arm that ended the last
+    one, so that every arm follows every arm, itself included (``tare.plan.succession``); so these cells stay together
+    too, before what takes turns in one block and after it in the next. A block's order depends only on the seed and
+    the block's number: a longer campaign begins like a shorter one, and the order of tables in the file does not
+    matter.
     """
-    return tuple(trial for block in range(campaign.blocks) for trial in plan_block(campaign, seed, block))
+    return tuple(chain.from_iterable(islice(_blocks(campaign, seed), campaign.blocks)))
 
 
 def plan_block(campaign: Campaign, seed: int, block: int) -> tuple[Trial, ...]:
     """List one block's trials in running order; blocks count from 0."""
+    return next(islice(_blocks(campaign, seed), block, None))
+
+
+def cells_of(trials: Iterable[Trial]) -> Iterator[list[Trial]]:
+    """Trials of one cell and block that stand together."""
+    for _, cell in groupby(trials, key=lambda trial: (trial.block, trial.workload.name, trial.setting)):
+        yield list(cell)
+
+
+def _blocks(campaign: Campaign, seed: int) -> Iterator[tuple[Trial, ...]]:
+    """Block after block, without an end; each goes on where the last one ended."""
+    succession, series = Succession(), None
+    for block in count():
+        trials = [
+            trial
+            for cell in cells_of(_shuffled(campaign, seed, block))
+            for trial in (cell if cell[0].turns is not None else succession.of(cell))
+        ]
+        ordered = list(_ordered(campaign, seed, block, len(trials), series))
+        series = ordered[-1].series if ordered else None
+        yield (*trials, *ordered)
+
+
+def _shuffled(campaign: Campaign, seed: int, block: int) -> Iterator[Trial]:
+    """All cells in random order, and the arms of each."""
     source = random.Random(f"{seed}-{block}")  # noqa: S311 - an order that can be repeated, not a secret
     cells = sorted(campaign.cells, key=lambda cell: (cell[0].name, str(cell[1])))
     source.shuffle(cells)
+    cells.sort(key=lambda cell: turns_of(campaign, *cell) is not None, reverse=block % 2 == 0)
     placed = [(cell, arm) for cell in _joined(cells) for arm in _shuffled_arms(campaign.environments, source)]
-    trials = [_trial(campaign, seed, block, slot, cell, arm) for slot, (cell, arm) in enumerate(placed)]
-    return (*trials, *_ordered(campaign, seed, block, len(trials)))
+    for slot, (cell, arm) in enumerate(placed):
+        yield _trial(campaign, seed, block, slot, cell, arm)
 
 
-def _ordered(campaign: Campaign, seed: int, block: int, first_slot: int) -> Iterator[Trial]:
+def _ordered(
+    campaign: Campaign, seed: int, block: int, first_slot: int, before: Series | None
+) -> Iterator[Trial]:
     """The starts of the order experiments, after everything else and drawn separately: they change no other order."""
     source = random.Random(f"{seed}-{block}-order")  # noqa: S311 - an order that can be repeated, not a secret
     wanted = [order for order in campaign.orders if block < order.boots]
     for slot, (order, environment, series) in enumerate(
-        starts(wanted, campaign.environments, source), start=first_slot
+        starts(wanted, campaign.environments, source, before), start=first_slot
     ):
         setting = f"{order.layout}~{series.ordering}"
         yield Trial(

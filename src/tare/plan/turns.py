@@ -15,6 +15,8 @@ _SHORTEST_SLICE_S, _LONGEST_SLICE_S = 0.002, 1.0
 _FEWEST_ROUNDS, _MOST = 3, 1000
 MOST_RUNS = 10
 """Maximum for an unmodified program so short that it runs several times in each block."""
+ROUNDS_TOGETHER = 4
+"""Rounds of one piece before the next piece; a turn that does not count leads in to them."""
 _WARMED = 1.2
 """Total over timed length: a slice's first part is not timed."""
 _WAY_S = 0.0015

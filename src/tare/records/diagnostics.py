@@ -53,7 +53,7 @@ class Predecessors:
     cell: Cell
     environment: str
     before: Mapping[int, str]
-    """Block → the environment whose trial of this cell ran just before; "nothing": it was the cell's first."""
+    """Block → the environment whose whole run ended just before, in whichever cell; "nothing": none did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from tare.records import NATIVE, Cell, Exclusions, Outcome, Predecessors, Rule, 
 from tare.treat.pairing import cell_of
 
 NOTHING = "nothing"
-"""Before the first trial of a cell in a block: anything earlier belongs to another cell or block."""
+"""Before the first trial of a result, after trials that took turns, and before those themselves."""
 
 
 def finished_blocks(
@@ -61,14 +61,19 @@ def exclusions(outcomes: Sequence[Outcome]) -> tuple[Exclusions, ...]:
 
 
 def predecessors(outcomes: Sequence[Outcome]) -> tuple[Predecessors, ...]:
-    """One record per cell and non-native environment; failed trials count as predecessors too."""
+    """One record per cell and non-native environment; failed trials count as predecessors too.
+
+    A trial follows the whole run that began last before it on its (first) host, of whichever cell and block.
+    """
     befores: dict[tuple[Cell, str], dict[int, str]] = {}
-    last: dict[tuple[Cell, int], str] = {}
-    for outcome in sorted(outcomes, key=lambda each: (each.trial.block, each.trial.slot)):
-        cell, name, block = cell_of(outcome), outcome.trial.environment.name, outcome.trial.block
+    last: dict[str, str] = {}
+    for outcome in sorted(outcomes, key=lambda each: (each.started_utc, each.trial.block, each.trial.slot)):
+        name, hosts = outcome.trial.environment.name, outcome.trial.hosts or ("",)
+        by_turns = outcome.turns is not None
+        before = NOTHING if by_turns else last.get(hosts[0], NOTHING)
         if name != NATIVE:
-            befores.setdefault((cell, name), {})[block] = last.get((cell, block), NOTHING)
-        last[cell, block] = name
+            befores.setdefault((cell_of(outcome), name), {})[outcome.trial.block] = before
+        last.update(dict.fromkeys(hosts, NOTHING if by_turns else name))
     return tuple(
         Predecessors(cell=cell, environment=name, before=before) for (cell, name), before in befores.items()
     )

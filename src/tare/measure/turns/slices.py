@@ -7,17 +7,18 @@ The amount of work is determined once, on native, and is the same in all arms an
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from tare.errors import WrongOutput
 from tare.measure.context import Context
 from tare.measure.turns.allotment import FEWEST_ROUNDS
 from tare.measure.turns.player import Glances, Player
+from tare.plan.succession import TurnOrders
+from tare.plan.turns import ROUNDS_TOGETHER
 from tare.records import NATIVE, Direction, Sample, Turns, TurnsTaken, Way
 from tare.workloads import pieces_of
 from tare.workloads.kind import Piece
@@ -27,6 +28,19 @@ _NS = 1e-9
 _TRIES = 12
 _LAST_TRIES = 3
 _MOST_GROWTH = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One round of a piece, drawn before the first turn so that nothing is computed between two turns."""
+
+    piece: Piece
+    number: int
+    order: tuple[int, ...]
+    leads_in: bool
+    """Whether the first arm has a turn that does not count: what ran before was another piece, or nothing."""
+    glance: int
+    """The place in the order before whose turn there may be a glance: each transition has it equally often."""
 
 
 def answer_of(took: Mapping[str, Any]) -> Slice:
@@ -79,13 +93,9 @@ def _play_start(
         counts = _counts(context, ready, pieces, turns)
         rounds = {piece.name: context.allotment.rounds(piece.metric, turns.rounds) for piece in pieces}
         most = max(rounds.values())
-        for number, order in enumerate(orders(len(ready), most, source)):
-            if number >= FEWEST_ROUNDS and _budget_spent(context):
-                break
-            for piece in pieces:
-                if number < rounds[piece.name]:
-                    glances.between_turns()
-                    _round(ready, order, piece, counts, (process * most + number, process))
+        for planned in drawn_rounds(pieces, rounds, len(ready), source):
+            if planned.number < FEWEST_ROUNDS or not _budget_spent(context):
+                _round(ready, planned, counts, (process * most + planned.number, process), glances)
         for player in ready:
             if player.playing:
                 player.stop()
@@ -101,18 +111,23 @@ def _warm_up(player: Player, pieces: Sequence[Piece]) -> None:
 
 def _round(
     ready: Sequence[Player],
-    order: Sequence[int],
-    piece: Piece,
+    planned: Round,
     counts: Mapping[str, int],
     at: tuple[int, int],
+    glances: Glances,
 ) -> None:
-    checks: dict[int, tuple[str | None, ...]] = {}
-    for place in order:
+    piece, checks = planned.piece, dict[int, tuple[str | None, ...]]()
+    token = f"{piece.name} {counts[piece.name]}"
+    if planned.leads_in:
+        ready[planned.order[0]].turn(token)
+    for turn, place in enumerate(planned.order):
+        if turn == planned.glance:
+            glances.between_turns()
         player = ready[place]
         if not player.playing:
             continue
         with player.look.turn():
-            answers = player.turn(f"{piece.name} {counts[piece.name]}")
+            answers = player.turn(token)
         with player.attempt.guarded():
             slices = [answer_of(answer) for answer in answers]
             checks[place] = tuple(done.check for done in slices)
@@ -200,34 +215,33 @@ def fitting_count(wall_s: Callable[[int], float | None], start: int, target_s: f
 
 
 def orders(arms: int, rounds: int, source: random.Random) -> list[tuple[int, ...]]:
-    """One order of the arms 0 .. ``arms`` - 1 for each round: random squares, their rows in random order.
+    """One order of the arms 0 .. ``arms`` - 1 for each round, begun by the arm that ended the round before.
 
-    The order in which the arms take their turns: every arm after every other equally often.
-
-    Williams, Australian Journal of Scientific Research A 2 (1949) 149-168: a Latin square in which each arm follows
-    each other exactly once; two squares if the number of arms is odd. Whatever the previous arm leaves in caches or
-    queues then affects all arms equally.
+    Every arm follows every arm equally often, itself included, so that whatever a slice leaves in caches or queues
+    affects all arms alike. What the first arm of all follows is a turn of its own that does not count.
     """
-    return list(islice(_rows(arms, source), rounds))
+    drawn = TurnOrders[int](source)
+    return [tuple(drawn.order(range(arms))) for _ in range(rounds)]
 
 
-def _rows(arms: int, source: random.Random) -> Iterator[tuple[int, ...]]:
-    while True:
-        names = list(range(arms))
-        source.shuffle(names)
-        square = williams(arms)
-        source.shuffle(square)
-        for row in square:
-            yield tuple(names[place] for place in row)
+def drawn_rounds(
+    pieces: Sequence[Piece], rounds: Mapping[str, int], arms: int, source: random.Random
+) -> list[Round]:
+    """All rounds of one start in the order in which they run: a few of one piece, then as many of the next.
 
-
-def williams(arms: int) -> list[tuple[int, ...]]:
-    """The rows of the square, or of the two squares if ``arms`` is odd; ``arms`` is 1 or more."""
-    first = _zigzag(arms)
-    rows = [tuple((place + shift) % arms for place in first) for shift in range(arms)]
-    return rows if arms % 2 == 0 or arms == 1 else [*rows, *(row[::-1] for row in rows)]
-
-
-def _zigzag(arms: int) -> list[int]:
-    """0, 1, n-1, 2, n-2, ...: each difference of neighbours, modulo n, occurs once."""
-    return [(place + 1) // 2 if place % 2 else (arms - place // 2) % arms for place in range(arms)]
+    If each round had another piece, an arm would follow itself only from piece to piece, so that what one piece alone
+    leaves behind would still hit all arms but its own.
+    """
+    drawn = {piece.name: orders(arms, rounds[piece.name], source) for piece in pieces}
+    return [
+        Round(
+            piece=piece,
+            number=number,
+            order=drawn[piece.name][number],
+            leads_in=number == first and (len(pieces) > 1 or first == 0),
+            glance=source.randrange(arms),
+        )
+        for first in range(0, max(rounds.values()), ROUNDS_TOGETHER)
+        for piece in pieces
+        for number in range(first, min(first + ROUNDS_TOGETHER, rounds[piece.name]))
+    ]
