@@ -122,7 +122,7 @@ def pulled(arms: Arms, value: float | Floats) -> Floats:
 
 def equivalent(arms: Arms, margin: float, error: float = ERROR) -> Bools:
     """Whether the interval that misses with a chance of ``error`` lies within ``margin`` (``lies_within``)."""
-    above = beyond(arms, -float(np.log1p(margin)), error)[0]
+    above = beyond(arms, float(np.log1p(-margin)), error)[0]
     rows = np.flatnonzero(above)
     if rows.size:
         above[rows] = beyond(arms.chosen(rows), float(np.log1p(margin)), error)[1]

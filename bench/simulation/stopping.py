@@ -90,8 +90,7 @@ def _is_narrower(arms: Arms, point: Floats, level: float, design: Design) -> Boo
 
 def _is_enough(point: Floats, bounds: Bounds, design: Design) -> Bools:
     low, high = bounds
-    margin = math.log1p(design.margin)
-    equivalent = (-margin < low) & (high < margin)
+    equivalent = (math.log1p(-design.margin) < low) & (high < math.log1p(design.margin))
     return np.asarray(equivalent | ((high - low) / 2 <= precise_half_width(point, design)))
 
 

@@ -50,10 +50,10 @@ def names_load(verdict: Verdict) -> bool:
 
 def as_run(trials: Iterable[Trial]) -> list[Trial]:
     """The order in which a runner takes the trials that are left of a plan."""
-    chains = _module("tare.plan.chain")
-    if chains is None:
+    orders = _module("tare.plan.succession")
+    if orders is None:
         return list(trials)
-    succession, run = chains.Succession(), list[Trial]()
+    succession, run = orders.Succession(), list[Trial]()
     for _, cell in groupby(trials, key=lambda trial: (trial.block, trial.workload.name, trial.setting)):
         members = list(cell)
         if members[0].turns is None:
@@ -71,15 +71,15 @@ def turns_of_slices(arms: int, rounds: int, source: random.Random) -> Iterator[S
 
 def leads_in() -> bool:
     """Whether the first slice, and the first whole run after turns, follow a turn of their own that does not count."""
-    return _module("tare.plan.chain") is not None
+    return _module("tare.plan.succession") is not None
 
 
 def turns_of_freezer(arms: int, rounds: int, source: random.Random) -> Iterator[Sequence[int]]:
     """The arms of each round of the freezer, in their order; in an earlier tree shuffled anew each round."""
-    chains = _module("tare.plan.chain")
-    chain = chains and chains.Chain(source)
+    orders = _module("tare.plan.succession")
+    turns = orders and orders.TurnOrders(source)
     for _ in range(rounds):
-        yield chain.order(range(arms)) if chain else source.sample(range(arms), arms)
+        yield turns.order(range(arms)) if turns else source.sample(range(arms), arms)
 
 
 @cache

@@ -207,8 +207,8 @@ def test_the_campaigns_margin_joins_the_others_and_the_widest_comes_first() -> N
         (0.01, 0.2, Word.SLOWER, None),
         (-0.2, 0.03, Word.BOUNDED, None),
         (-0.2, 0.1, Word.UNDECIDED, None),
-        (-0.0476, 0.0, Word.WITHIN, 0.05),
-        (-0.0477, 0.0, Word.WITHIN, 0.1),
+        (-0.0499, 0.0, Word.WITHIN, 0.05),
+        (-0.05, 0.0, Word.WITHIN, 0.1),
     ],
 )
 def test_the_word_is_the_strongest_that_the_interval_permits(
@@ -217,16 +217,6 @@ def test_the_word_is_the_strongest_that_the_interval_permits(
     result = claim(replace(SURE, low=low, high=high), 0.01)
     assert (result.word, result.within) == (word, within)
     assert result.at_most == (high if word is Word.BOUNDED else None)
-
-
-@given(st.floats(-0.3, 0.3), st.floats(0.0, 0.3), st.sampled_from([0.01, 0.02, 0.05, 0.1]))
-def test_native_is_within_a_margin_of_an_environment_that_is_within_it_of_native(
-    low: float, width: float, margin: float
-) -> None:
-    forward = replace(SURE, low=math.expm1(low), high=math.expm1(low + width))
-    backward = replace(SURE, low=math.expm1(-low - width), high=math.expm1(-low))
-    near = abs(max(low + width, -low) - math.log1p(margin)) < 1e-12
-    assert near or lies_within(forward, margin) == lies_within(backward, margin)
 
 
 def test_a_missing_interval_is_undecided() -> None:

@@ -140,7 +140,7 @@ def test_stopping_at_the_first_interval_without_0_would_find_one_in_more_than_on
 def test_an_overhead_at_the_margin_is_called_within_in_at_most_one_of_forty(
     looks: tuple[int, ...], side: int
 ) -> None:
-    arms = drawn(clean(0.003, side * math.log1p(0.01)), looks[-1], 2 * CAMPAIGNS)
+    arms = drawn(clean(0.003, math.log1p(side * 0.01)), looks[-1], 2 * CAMPAIGNS)
     assert 0.01 < share(intervals.ever_equivalent(arms, 0.01, looks)) <= above(0.025, 2 * CAMPAIGNS)
 
 

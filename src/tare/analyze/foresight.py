@@ -93,7 +93,7 @@ def _inside(
     if bounds is None:
         return np.zeros(count, dtype=bool)
     low, high = (spread * part + shift for part in bounds)
-    return np.asarray((low > -math.log1p(margin)) & (high < math.log1p(margin)))
+    return np.asarray((low > math.log1p(-margin)) & (high < math.log1p(margin)))
 
 
 @lru_cache(maxsize=16)

@@ -56,7 +56,7 @@ def _allowed(verdict: Verdict) -> tuple[float, float]:
     """Lowest and highest mean overhead, as fractions, for which the claim needs no qualification."""
     shown, margin = verdict.shown, verdict.within or 0.0
     if verdict.word is Word.WITHIN:
-        return -margin / (1 + margin), margin
+        return -margin, margin
     if verdict.word is Word.BOUNDED:
         return -math.inf, verdict.at_most or 0.0
     if verdict.word is Word.UNDECIDED or shown.low is None or shown.high is None:

@@ -27,10 +27,10 @@ class Estimate:
 
 
 def lies_within(estimate: Estimate, margin: float) -> bool:
-    """Whether the interval of fractions shows that neither of two takes (1 + ``margin``) times as long as the other."""
+    """Whether both ends of the interval of fractions lie inside plus or minus ``margin``."""
     if estimate.low is None or estimate.high is None:
         return False
-    return -margin / (1 + margin) < estimate.low and estimate.high < margin
+    return -margin < estimate.low and estimate.high < margin
 
 
 def leaves_out_0(estimate: Estimate) -> bool:

@@ -50,12 +50,11 @@ def difference_p(contrast: Contrast, reach: Reach) -> float:
 
 
 def equivalence_p(contrast: Contrast, margin: float, reach: Reach) -> float:
-    """P-value of "one takes (1 + margin) times as long as the other": the larger of two one-sided tests.
+    """P-value of "not within ±margin": the larger of two one-sided tests, so half the error of the whole interval.
 
-    It is half the error of the whole interval. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987)
-    657-680.
+    Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680.
     """
-    larger = max(contrast.above(-math.log1p(margin)), contrast.below(math.log1p(margin)))
+    larger = max(contrast.above(math.log1p(-margin)), contrast.below(math.log1p(margin)))
     error = least_error(reach, 2 * larger)
     return error / 2 if error < 1 else 1.0
 
