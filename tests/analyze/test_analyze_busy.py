@@ -22,7 +22,7 @@ from tare.analyze import (
     verdict,
     without_busy_claims,
 )
-from tare.analyze.busy import SENTENCE, blocks_said, drowns, drowns_equivalence, names
+from tare.analyze.busy import SENTENCE, blocks_said, drowns, names
 from tare.records import (
     Design,
     Estimate,
@@ -159,10 +159,13 @@ def test_both_reasons_stand_in_one_sentence() -> None:
     assert "in 10 of 10 blocks; native against itself differs by up to ±" in result.sentence
 
 
-def test_an_equivalence_that_native_itself_would_fail_is_withheld() -> None:
-    assert drowns_equivalence(estimate(0.0, -0.02, 0.02), 0.01)
-    assert not drowns_equivalence(estimate(0.0, -0.008, 0.008), 0.01)
-    assert not drowns_equivalence(replace(estimate(0.0, 0.0, 0.0), low=None, high=None), 0.01)
+def test_native_that_differs_from_itself_makes_the_environments_interval_wide_and_permits_no_within() -> None:
+    control = (1.2, -1.1, 0.9, -1.3, 1.25, -0.9, 1.15, -1.2, 0.3, -0.2)
+    wild = replace(summary_of(around(0.0, 0.001)), control_log_ratios=control)
+    result = judged(loaded(wild, [QUIET] * 10))
+    assert result.word is Word.UNDECIDED
+    assert result.shown.high is not None
+    assert result.shown.high > 0.3
 
 
 def test_a_difference_is_measured_from_the_threshold_that_is_asked_for() -> None:

@@ -76,7 +76,6 @@ def course(done: int) -> Course:
 def without_noise_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulations of many campaigns leave out what the noise floor withholds: it only makes some of them go on."""
     monkeypatch.setattr(busy, "drowns", lambda *_: False)
-    monkeypatch.setattr(busy, "drowns_equivalence", lambda *_: False)
 
 
 @pytest.mark.parametrize("n", [6, 10, 30])

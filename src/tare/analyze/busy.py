@@ -92,11 +92,6 @@ def drowns(estimate: Estimate, control: Estimate, threshold: float = 0.0) -> boo
     return abs(math.log1p(estimate.point) - math.log1p(threshold)) <= OF_A_PAIR * _half_width(control)
 
 
-def drowns_equivalence(control: Estimate, margin: float) -> bool:
-    """Whether even native could not be shown to lie within the margin; ``control`` at 90 %."""
-    return OF_A_PAIR * _half_width(control) > math.log1p(margin)
-
-
 def _half_width(control: Estimate) -> float:
     """Half-width of the logarithm's interval; 0 without an interval, which withholds nothing."""
     if control.low is None or control.high is None:

@@ -17,16 +17,14 @@ from tare.analyze.contrasts import contrast_of, controls_of
 from tare.analyze.decisions import rulings
 from tare.records import Cell, Course, Design, Estimate, Look, Overhead, Ruling, Stop, Stopped, Summary
 from tare.statistics.boundary import ERROR, boundary, spending, spending_with
-from tare.statistics.contrasts import Contrast, estimate
-from tare.statistics.estimate import as_fraction, lies_within
+from tare.statistics.contrasts import Contrast
+from tare.statistics.estimate import as_fraction, leaves_out_0, lies_within
 from tare.statistics.evidence import Reach, interval
 from tare.statistics.series import widening
 from tare.statistics.student import mean_estimate
 from tare.treat.pairing import known_after
 
 Arm = tuple[Cell, str]
-EQUIVALENCE_ERROR = 0.10
-"""Two one-sided tests at 5 % each are a 90 % interval."""
 
 
 def courses(
@@ -76,9 +74,8 @@ def interim_look(summary: Summary, course: Course) -> Look:
 def repeated(looks: Sequence[Look], contrast: Contrast, error: float = ERROR) -> Estimate:
     """The repeated interval at the last of ``looks``, as a fraction.
 
-    ``contrast``: the last look's blocks. The intervals of all looks together miss with a chance of at most ``error``: 1
-    minus the level, for an equivalence test 0.1, or a share of it when there are several claims. Blocks added later
-    permit more (``spending_with``).
+    ``contrast``: the last look's blocks. The intervals of all looks together miss with a chance of at most ``error``.
+    Blocks added later permit more (``spending_with``).
     """
     return as_fraction(interval(contrast, reach_after(looks, 0), error))
 
@@ -187,25 +184,16 @@ def _stop_of(primary: Summary, course: Course, design: Design) -> Stop | None:
         return None
     looks = looks_at(primary, course)
     stop = _precise_or_equivalent(looks[-1].estimate, design)
-    return None if stop is None or _is_withheld(primary, looks, stop, design.margin) else stop
+    return None if stop is None or _is_withheld(primary, looks) else stop
 
 
-def _is_withheld(primary: Summary, looks: Sequence[Look], stop: Stop, margin: float) -> bool:
+def _is_withheld(primary: Summary, looks: Sequence[Look]) -> bool:
     """Whether the arm's claim must be withheld, or released: it then continues, as the host may become quiet."""
     if busy.blocks_said(primary, looks[-1].blocks):
         return True
-    if stop is Stop.EQUIVALENT:
-        return busy.drowns_equivalence(control_at(primary, looks, EQUIVALENCE_ERROR), margin)
     last = looks[-1].estimate
-    claimed = last.low is not None and last.high is not None and (last.low > 0 or last.high < 0)
-    return claimed and busy.drowns(last, control_at(primary, looks))
-
-
-def control_at(summary: Summary, looks: Sequence[Look], error: float = ERROR) -> Estimate:
-    """Native against native in the blocks of the last look, by the same intervals as the environment."""
-    if not looks:
-        return as_fraction(estimate(controls_of(summary), error))
-    return repeated(looks, controls_of(summary, range(looks[-1].blocks)), error)
+    control = repeated(looks, controls_of(primary, range(looks[-1].blocks)))
+    return leaves_out_0(last) and busy.drowns(last, control)
 
 
 def _precise_or_equivalent(estimate: Estimate, design: Design) -> Stop | None:

@@ -11,11 +11,9 @@ from tare.analyze.busy import (
     blocks_said,
     control_said,
     drowns,
-    drowns_equivalence,
     too_few_left_said,
 )
-from tare.analyze.judgement import margins
-from tare.analyze.looks import EQUIVALENCE_ERROR, control_at, reach_of, seen
+from tare.analyze.looks import reach_of, seen
 from tare.analyze.sentence import claim_said
 from tare.records import (
     NATIVE,
@@ -54,8 +52,6 @@ def _judged(verdict: Verdict) -> Verdict:
         return _beside_load(verdict)
     if busy and not drowned and (released := _released(verdict)):
         return released
-    if not busy and (wider := _wider(verdict)):
-        return _beside_load(wider)
     reasons = "; ".join(filter(None, (busy, control_said(overhead.noise_floor) if drowned else None)))
     return replace(
         verdict,
@@ -130,29 +126,9 @@ def _is_drowned(verdict: Verdict) -> bool:
     """Whether native against itself is wider than the claimed difference, among all claims or alone."""
     overhead = verdict.overhead
     word = verdict.word if verdict.word is not Word.UNDECIDED else verdict.alone
-    if word in (Word.WITHIN, Word.BOUNDED):
-        return drowns_equivalence(
-            _control(verdict), verdict.within or verdict.at_most or margins(verdict.margin)[0]
-        )
-    if word in (Word.SLOWER, Word.FASTER):
-        return verdict.below_noise_floor or drowns(overhead.typical, overhead.noise_floor)
-    return False
-
-
-def _wider(verdict: Verdict) -> Verdict | None:
-    """The verdict within the narrowest wider margin that native against itself would keep."""
-    if verdict.word is not Word.WITHIN or verdict.within is None:
-        return None
-    control = _control(verdict)
-    kept = [each for each in margins(verdict.margin) if not drowns_equivalence(control, each)]
-    if not kept:
-        return None
-    wider = replace(verdict, within=min(kept))
-    return replace(wider, claim=claim_said(wider))
-
-
-def _control(verdict: Verdict) -> Estimate:
-    return control_at(verdict.overhead.summary, verdict.overhead.looks, EQUIVALENCE_ERROR)
+    if word not in (Word.SLOWER, Word.FASTER):
+        return False
+    return verdict.below_noise_floor or drowns(overhead.typical, overhead.noise_floor)
 
 
 def without_busy_losses(losses: Sequence[SharingLoss]) -> tuple[SharingLoss, ...]:
