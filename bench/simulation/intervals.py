@@ -111,7 +111,7 @@ def weakest(error: float) -> float:
 def pulled(arms: Arms, value: float | Floats) -> Floats:
     """Where ``value`` is nearer to the centre by what blocks that depend on each other widen an interval.
 
-    Ranks and Student's t there are taken of the widened blocks at ``value``.
+    Ranks and magnitudes there are taken of the widened blocks at ``value``.
     """
     shifts = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (arms.campaigns,)))
     factor = own.widenings(arms)
