@@ -18,6 +18,7 @@ from bench.simulation.scenarios import Arms, Floats, Scenario
 from tare.statistics import aligned_ranks
 from tare.statistics.blocks import farthest, fewest_blocks, quantile
 from tare.statistics.boundary import ERROR, boundary, constant_spending, spending
+from tare.statistics.sharper import SHARPER
 
 LOOKS = (10, 16, 24, 32)
 """Tare's default."""
@@ -54,11 +55,11 @@ def statistic(arms: Arms, shift: float | Floats = 0.0) -> Floats:
 
 def bounds(arms: Arms, error: float = ERROR) -> Bounds:
     """Give the ends of each campaign's interval that misses with a chance of ``error``."""
-    return own.bounds(arms, error) if own.is_sharper(arms.blocks, error) else normal_bounds(arms, error)
+    return own.bounds(arms, error) if own.is_sharper(error) else normal_bounds(arms, error)
 
 
 def normal_bounds(arms: Arms, error: float) -> Bounds:
-    """Give what the normal distribution gives: the same down to an error of 1 %, and never narrower."""
+    """Give what the normal distribution gives: the same down to an error of 5 %, and never narrower."""
     low, high = aligned_ranks.bounds(arms.log_ratios, arms.control_log_ratios, error, PRECISION)
     factor = own.widenings(arms)
     rows = np.flatnonzero(factor > 1)
@@ -88,7 +89,7 @@ def beyond(arms: Arms, value: float | Floats, error: float) -> tuple[Bools, Bool
     if not has_interval(arms, error):
         return above, below
     values = np.broadcast_to(np.asarray(value, dtype=np.float64), (arms.campaigns,))
-    result, least = np.array(statistic(arms, values)), weakest(arms.blocks, error)
+    result, least = np.array(statistic(arms, values)), weakest(error)
     far = np.flatnonzero(np.abs(result) > least)
     if far.size:
         result[far] = statistic(arms.chosen(far), pulled(arms.chosen(far), values[far]))
@@ -101,15 +102,15 @@ def beyond(arms: Arms, value: float | Floats, error: float) -> tuple[Bools, Bool
     return above, below
 
 
-def weakest(blocks: int, error: float) -> float:
+def weakest(error: float) -> float:
     """The statistic up to which a value is held by an interval that misses with a chance of ``error``, surely."""
-    return quantile(max(error, 2 * own.sharper_from(blocks)))
+    return quantile(max(error, 2 * SHARPER))
 
 
 def pulled(arms: Arms, value: float | Floats) -> Floats:
     """Where ``value`` is nearer to the centre by what blocks that depend on each other widen an interval.
 
-    Ranks and Student's t there are taken of the widened blocks at ``value``.
+    Ranks and magnitudes there are taken of the widened blocks at ``value``.
     """
     shifts = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (arms.campaigns,)))
     factor = own.widenings(arms)
@@ -133,7 +134,7 @@ def difference_p(arms: Arms) -> Floats:
     """Give ``evidence.difference_p`` of each campaign, the number of blocks being fixed."""
     distance = np.minimum(np.abs(statistic(arms, pulled(arms, 0.0))), farthest(arms.blocks))
     p_values = np.minimum(1.0, 2 * ndtr(-distance))
-    rows = np.flatnonzero(p_values <= 2 * own.sharper_from(arms.blocks))
+    rows = np.flatnonzero(p_values <= 2 * SHARPER)
     if rows.size:
         p_values[rows] = own.difference_p(arms.chosen(rows))
     return np.asarray(p_values)

@@ -4,10 +4,8 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import ndtr
 
 from bench.simulation.scenarios import Arms, Floats
-from tare.statistics.blocks import farthest
 from tare.statistics.contrasts import Blocks, Contrast, widened
 from tare.statistics.series import widenings as widenings_of
 from tare.statistics.sharper import SHARPER
@@ -37,11 +35,6 @@ def widenings(arms: Arms) -> Floats:
     return widenings_of(arms.log_ratios)
 
 
-def sharper_from(blocks: int) -> float:
-    """One-sided p-value up to which ``statistics.sharper`` asks placements and Student's t as well."""
-    return max(SHARPER, float(ndtr(-farthest(blocks))))
-
-
-def is_sharper(blocks: int, error: float) -> bool:
+def is_sharper(error: float) -> bool:
     """Whether an interval that misses with a chance of ``error`` may be narrower than the normal distribution's."""
-    return error / 2 < sharper_from(blocks)
+    return error / 2 < SHARPER

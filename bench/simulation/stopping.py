@@ -18,11 +18,12 @@ from bench.simulation.intervals import (
     statistic,
     weakest,
 )
-from bench.simulation.own import is_sharper, sharper_from
+from bench.simulation.own import is_sharper
 from bench.simulation.scenarios import Arms, Floats
 from tare.analyze.looks import precise_half_width
 from tare.records import Design
 from tare.statistics.aligned_ranks import reaches
+from tare.statistics.sharper import SHARPER
 
 _BEYOND = 1.4
 """How much wider than what is precise enough an interval is tried for before its ends are looked for."""
@@ -74,14 +75,14 @@ def _is_narrow(arms: Arms, level: float, design: Design) -> Bools:
         return _is_enough(point, bounds(arms, level), design)
     enough = _is_enough(point, normal_bounds(arms, level), design)
     rows = np.flatnonzero(~enough)
-    if rows.size and is_sharper(arms.blocks, level):
+    if rows.size and is_sharper(level):
         enough[rows] = _is_narrower(arms.chosen(rows), point[rows], level, design)
     return enough
 
 
 def _is_narrower(arms: Arms, point: Floats, level: float, design: Design) -> Bools:
     """The same with the interval that may be narrower, which takes long: asked only where the innermost is enough."""
-    enough = _is_enough(point, normal_bounds(arms, 2 * sharper_from(arms.blocks)), design)
+    enough = _is_enough(point, normal_bounds(arms, 2 * SHARPER), design)
     rows = np.flatnonzero(enough)
     if rows.size:
         enough[rows] = _is_enough(point[rows], bounds(arms.chosen(rows), level), design)
@@ -106,6 +107,6 @@ def _surely_wide(arms: Arms, level: float, design: Design) -> Bools:
     farther = np.maximum(np.abs(low), np.abs(high))
     too_wide = (high - low) / 2 > np.maximum(limit, precise_half_width(farther, design))
     above, below = statistic(arms, low), statistic(arms, high)
-    farthest = weakest(arms.blocks, level)
+    farthest = weakest(level)
     held = (above > 0) & (above <= farthest) & (below < 0) & (below >= -farthest)
     return np.asarray(too_wide & held)

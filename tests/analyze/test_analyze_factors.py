@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests.analyze.factor_example import MEMORY, STORAGE, at_levels, cells_of
+from tests.analyze.verdict_example import verdict_of
 
 from tare.analyze import dependences, in_families
 from tare.records import Dependence, DependenceWord, Family, Withheld
@@ -57,6 +58,16 @@ def test_too_few_blocks_claim_nothing(blocks: int) -> None:
     each = by_environment({"docker": GROWS}, blocks=blocks)["docker"]
     assert (each.word, each.p, each.adjusted_p) == (DependenceWord.UNKNOWN, None, None)
     assert "too few to tell whether it depends on memory" in each.claim
+
+
+def test_a_spike_in_one_block_hides_no_growth_and_moves_no_overhead() -> None:
+    verdicts = at_levels({"docker": GROWS})
+    log_ratios = list(verdicts[1].overhead.summary.log_ratios)
+    log_ratios[4] += 3.0
+    spiked = verdict_of(log_ratios, "docker", layout=verdicts[1].overhead.summary.cell.layout)
+    (each,) = dependences([verdicts[0], spiked, verdicts[2]], [cells_of(MEMORY)])
+    assert each.word is DependenceWord.DEPENDS
+    assert each.levels[1].overhead.point == pytest.approx(0.04, abs=0.01)
 
 
 def test_a_level_that_was_too_busy_withholds_the_claim() -> None:

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.stats import kendalltau, kruskal
 from tests.analyze.verdict_example import around
 
 from tare.statistics import chance
 from tare.statistics.chance import kendall_p
-from tare.statistics.series import carry_over, kendall, lag_limit, lag_one, widening
+from tare.statistics.series import carry_over, common_widening, kendall, lag_limit, lag_one, widening
 
 
 def test_the_autocorrelation_of_an_alternating_series_by_hand() -> None:
@@ -23,6 +24,32 @@ def test_the_autocorrelation_of_an_alternating_series_by_hand() -> None:
 
 def test_values_that_show_no_dependence_and_too_few_of_them_widen_nothing() -> None:
     assert widening([1.0, -1.0] * 5) == widening([2.0] * 10) == widening([1.0, 2.0, 3.0, 4.0, 5.0]) == 1.0
+
+
+def test_many_independent_series_together_hardly_widen_anything() -> None:
+    chance = np.random.default_rng(5)
+    assert np.mean([common_widening(chance.normal(size=(10, 50))) for _ in range(200)]) < 1.05
+
+
+def test_many_series_show_together_what_one_of_them_cannot() -> None:
+    chance = np.random.default_rng(6)
+    blocks = [chance.normal(size=100)]
+    for _ in range(9):
+        blocks.append(0.5 * blocks[-1] + math.sqrt(0.75) * chance.normal(size=100))
+    series = np.array(blocks)
+    assert common_widening(series) >= math.sqrt(3)
+    assert np.mean([common_widening(each[:, None]) == 1 for each in series.T]) > 0.2
+
+
+def test_copies_of_a_series_show_no_more_than_the_series() -> None:
+    chance = np.random.default_rng(7)
+    for series in chance.normal(size=(50, 12, 1)):
+        assert common_widening(np.repeat(series, 40, axis=1)) == pytest.approx(common_widening(series))
+
+
+@pytest.mark.parametrize("series", [np.ones((10, 3)), np.zeros((10, 0)), np.arange(5.0)[:, None]])
+def test_equal_values_none_and_too_few_blocks_widen_nothing_together(series: NDArray[np.float64]) -> None:
+    assert common_widening(series) == 1.0
 
 
 def test_no_interval_is_widened_more_than_three_times() -> None:

@@ -17,7 +17,7 @@ from tare.records import Word
 from tare.statistics.aligned_ranks import log_ratios_of
 from tare.statistics.contrasts import Blocks, estimate, widened
 from tare.statistics.evidence import Reach, difference_p, equivalence_p
-from tare.statistics.sharper import share_as_far
+from tare.statistics.sharper import bounds, bounds_of_many, share_as_far
 
 Floats = NDArray[np.float64]
 CAMPAIGNS = 3000
@@ -70,6 +70,7 @@ NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
     ),
     "ties": lambda generator, shape: np.round(generator.normal(size=shape)),
     "heavy tails": lambda generator, shape: generator.standard_t(2, shape),
+    "nothing but delays": lambda generator, shape: generator.exponential(size=shape),
 }
 
 
@@ -89,6 +90,30 @@ def test_natives_that_share_luck_are_no_difference_by_placements_alone() -> None
     runs = np.stack([apart, np.zeros(10), np.linspace(-0.01, 0.01, 10)], axis=1)
     p = difference_p(blocks_of(runs), Reach.at_once(10))
     assert 0.0015 < p < 0.0025
+
+
+@pytest.mark.parametrize("n", [8, 10, 14])
+def test_one_slow_block_does_not_make_a_simultaneous_interval_much_wider(n: int) -> None:
+    """Whether it is 0.1 or 1 slower, and where all blocks but it lie within ±0.01."""
+    error, widths = 0.05 / 28, []
+    for slower in (0.1, 1.0):
+        runs = np.random.default_rng(n).uniform(-0.01, 0.01, (n, 3))
+        runs[n // 2, 0] += slower
+        ends = blocks_of(runs).bounds(error)
+        assert ends is not None
+        widths.append(ends[1] - ends[0])
+    assert widths[1] == pytest.approx(widths[0], rel=0.05)
+    assert widths[1] < 0.1
+
+
+@pytest.mark.parametrize("error", [0.3, 0.05, 0.02, 0.002])
+def test_ends_of_many_campaigns_at_once_are_about_those_of_each(error: float) -> None:
+    log_ratios, controls = log_ratios_of(np.random.default_rng(6).normal(size=(20, 14, 3)))
+    ends = bounds_of_many(log_ratios, controls, error, 1e-6)
+    assert ends is not None
+    pairs = zip(log_ratios.tolist(), controls.tolist(), strict=True)
+    low, high = np.array([bounds(tuple(ratios), tuple(apart), error / 2) for ratios, apart in pairs]).T
+    assert np.median(ends[1] - ends[0]) == pytest.approx(np.median(high - low), rel=0.06)
 
 
 @pytest.mark.parametrize("error", [0.005, 0.001])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The band misses any of its points as rarely as it says, also where they depend on each other or noise is skew."""
+"""The band misses any of its points as rarely as it says: skew noise, points or blocks that depend on each other."""
 
 from typing import Any
 
@@ -35,6 +35,52 @@ def test_a_true_curve_lies_within_the_band_nineteen_times_in_twenty(alike: float
         assert around is not None
         missed += bool((around.low > 0).any() or (around.high < 0).any())
     assert missed / _REPEATS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPEATS)
+
+
+def drifting(chance: np.random.Generator, n: int, points: int, rho: float) -> Floats:
+    """AR(1) from block to block, with a variance of 1."""
+    made = [chance.standard_normal(points)]
+    for _ in range(n - 1):
+        made.append(rho * made[-1] + np.sqrt(1 - rho**2) * chance.standard_normal(points))
+    return np.array(made)
+
+
+def own_drift(chance: np.random.Generator, n: int, points: int, rho: float) -> tuple[Floats, Floats]:
+    first, second = chance.standard_normal((2, n, points))
+    return drifting(chance, n, points, rho) - (first + second) / 2, second - first
+
+
+@pytest.mark.parametrize(("rho", "limit"), [(0.5, 0.08), (0.7, 0.19)])
+def test_a_drift_of_the_environment_alone_is_seen_by_all_points_together(rho: float, limit: float) -> None:
+    """``limit``: as documented; without the common widening 0.4 and 0.7."""
+    chance, missed = np.random.default_rng(31), 0
+    for _ in range(_REPEATS):
+        around = band(*own_drift(chance, 10, 20, rho))
+        assert around is not None
+        missed += bool((around.low > 0).any() or (around.high < 0).any())
+    assert missed / _REPEATS <= limit + 3 * np.sqrt(limit * (1 - limit) / _REPEATS)
+
+
+def test_a_drift_of_all_runs_is_rarely_called_a_dependence() -> None:
+    """Without the common widening, in some 40 %."""
+    chance, claimed = np.random.default_rng(32), 0
+    for _ in range(_REPEATS):
+        own, first, second = (drifting(chance, 20, 3, 0.7) for _ in range(3))
+        p = exchange_p(*contrasts(own - (first + second) / 2, second - first))
+        assert p is not None
+        claimed += p <= 0.05
+    assert claimed / _REPEATS <= 0.11 + 3 * np.sqrt(0.11 * 0.89 / _REPEATS)
+
+
+def test_a_rare_spike_hardly_moves_or_widens_a_band() -> None:
+    ratios, controls = three_runs(np.random.default_rng(6), 10, 5, alike=0, skew=False)
+    spiked = ratios.copy()
+    spiked[3, 2] += 1000.0
+    before, after = band(ratios, controls), band(spiked, controls)
+    assert before is not None
+    assert after is not None
+    assert abs(after.centre[2] - before.centre[2]) < 1
+    assert np.max(after.high - after.low) < 2 * np.max(before.high - before.low)
 
 
 def test_one_point_has_about_students_interval() -> None:

@@ -61,13 +61,11 @@ def _with_band(curve: Curve, points: tuple[PointEstimate, ...]) -> tuple[PointEs
     around = band(list(zip(*ratios, strict=True)), list(zip(*controls, strict=True)))
     if around is None:
         return points
-    ends = zip(points, around.low.tolist(), around.high.tolist(), strict=True)
+    ends = zip(points, around.low.tolist(), around.centre.tolist(), around.high.tolist(), strict=True)
     return tuple(
         replace(
             point,
-            together=as_fraction(
-                Estimate(point=(low + high) / 2, low=low, high=high, level=LEVEL, n=len(common))
-            ),
+            together=as_fraction(Estimate(point=centre, low=low, high=high, level=LEVEL, n=len(common))),
         )
-        for point, low, high in ends
+        for point, low, centre, high in ends
     )

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,18 +146,14 @@ def _levels(cells: FactorCells, table: _LevelRatios, error: float) -> tuple[Leve
 
 
 def _estimates(values: Floats, around: Band | None, level: float) -> list[Estimate]:
-    """The means as fractions, with their parts of the band."""
-    if not len(values):
-        return []
-    points = values.mean(axis=0).tolist()
-    ends: Any = (
-        zip(around.low.tolist(), around.high.tolist(), strict=True)
-        if around
-        else [(None, None)] * len(points)
-    )
+    """The robust means as fractions, with their parts of the band; too few blocks have plain means."""
+    n = len(values)
+    if around is None:
+        points = values.mean(axis=0).tolist() if n else []
+        return [as_fraction(Estimate(point=point, low=None, high=None, level=level, n=n)) for point in points]
+    ends = zip(around.centre.tolist(), around.low.tolist(), around.high.tolist(), strict=True)
     return [
-        as_fraction(Estimate(point=point, low=low, high=high, level=level, n=len(values)))
-        for point, (low, high) in zip(points, ends, strict=True)
+        as_fraction(Estimate(point=point, low=low, high=high, level=level, n=n)) for point, low, high in ends
     ]
 
 

@@ -259,8 +259,8 @@ class PointEstimate:
     overhead: Estimate | None
     """Against native, as a fraction, by the same estimator as ``Overhead.typical``; ``None`` for native itself."""
     together: Estimate | None = None
-    """The mean overhead as a fraction, with its part of the band that holds for all points of the curve together;
-    ``None`` for native itself, and with too few blocks that all points have."""
+    """The robust mean of the overhead as a fraction, with its part of the band that holds for all points of the curve
+    together; ``None`` for native itself, and with too few blocks that all points have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

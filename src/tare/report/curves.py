@@ -214,8 +214,8 @@ class PointShape(JsonShape):
         "against native, as `typical` in a verdict; `null` for native itself"
     )
     together: EstimateShape | None = key(
-        "the mean overhead with the interval that holds for all points of the curve together; `null` as `overhead`, "
-        "and with fewer than six blocks that all points have"
+        "the robust mean of the overhead, with the interval that holds for all points of the curve together; `null` as "
+        "`overhead`, and with fewer than six blocks that all points have"
     )
 
 

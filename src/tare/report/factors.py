@@ -21,8 +21,8 @@ from tare.report.shape import ByName, EstimateShape, JsonShape, Number, key
 
 TITLE = "Does the overhead depend on what was varied?"
 EXPLANATION = (
-    "Mean overhead against native at the same level, and how much more time than at the first level, both in the "
-    "blocks that all levels have; each interval holds for all levels together"
+    "Typical overhead (robust mean) against native at the same level, and how much more time than at the first level, "
+    "both in the blocks that all levels have; each interval holds for all levels together"
 )
 _FIGURES_WIDTH = 66
 """What all but the names take in the table."""
@@ -70,7 +70,7 @@ class LevelShape(JsonShape):
     number: Number = key("as a number; `null` where the levels are names", "level.number")
     unit: str | None = key('such as `"B"` or `"s"`; `null`: a count, or no number', "level.unit")
     overhead: EstimateShape = key(
-        "mean overhead against native at this level, with an interval that holds for all levels together"
+        "robust mean of the overhead against native at this level, with an interval that holds for all levels together"
     )
     beyond_first: EstimateShape | None = key(
         "how much more time than at the first level, each against native at its level; `null` for the first"

@@ -9,7 +9,7 @@ from tare.records import TOO_BUSY, CurveEstimate, Estimate, PointEstimate
 from tare.report.places import place_said
 from tare.units import DASH
 
-_TOGETHER = "all together at ≥ {:.0f} %, n = {}"
+_TOGETHER = "typical overhead, all together at ≥ {:.0f} %, n = {}"
 
 
 def decided(point: PointEstimate) -> int:

@@ -3,7 +3,7 @@
 
 It imports nothing else of Tare and needs only numpy. Contents:
 
-- one sample: ``signed_rank`` (Hodges and Lehmann's estimate), ``median``, ``student``, ``variance``;
+- one sample: ``signed_rank`` (Hodges and Lehmann's estimate), ``huber``, ``median``, ``student``, ``variance``;
 - one run against the two native runs of its block: ``aligned_ranks``, ``sharper`` (with placements), ``exchange``;
 - samples with their intervals and p-values: ``contrasts``; to add an interval, write one function, an ``Interval``;
 - several looks at growing data: ``boundary``; p-values and equivalence under looks: ``evidence``;

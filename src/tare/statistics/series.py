@@ -18,6 +18,8 @@ _WORTH_WIDENING = 0.25
 _MOST_DEPENDENCE = 0.8
 """Widens three times. So few blocks show no more with any certainty: at autocorrelations of 0.5 and 0.7 and n = 10, 16
 and 32, a limit of 0.95, which widens 6.2 times, hardly covers more often (by at most 0.2 points)."""
+_OWN_SHARE = 2 / 3
+"""Of the variance of a log-ratio that the environment's run has in it where all runs have the same noise."""
 _FEWEST_OF_A_KIND = 2
 _RARE = "something rare"
 _DECIMALS = 12
@@ -79,6 +81,43 @@ def _dependence(values: Floats) -> Floats:
     seen = _lag_one(values)
     corrected = np.minimum(_MOST_DEPENDENCE, seen + (1 + 4 * seen) / n)
     return np.where(seen > _WORTH_WIDENING * lag_limit(n), corrected, 0.0)
+
+
+def common_widening(series: Floats) -> float:
+    """Factor by which dependence widens the intervals of several series of the same blocks, shape (blocks, series).
+
+    What a single series of ten blocks cannot show, many can: their autocorrelations are averaged, and the average
+    counts from where one of a single series does, in standard errors of so many independent series. A part of this
+    limit, half with a single series and less with more, is put down to chance. The rest is taken for the average of
+    log-ratios in which the environment alone drifts, an AR(1) beside natives that do not. They hide a third of the
+    drift from each block to the next, but not from the mean, whose variance is 1 + 2 s r / (1 - r) times as large, with
+    r the drift's own autocorrelation and s its share of a log-ratio's variance.
+    """
+    n = len(series)
+    varies = (spread_of(series.T) != 0).any(axis=-1)
+    if n < FEWEST_FOR_LAG or not varies.any():
+        return 1.0
+    centred = spread_of(series.T[varies])
+    seen = float(np.mean(_lag_one(centred)))
+    many = _independent(centred)
+    limit = (_WORTH_WIDENING * lag_limit(n) + 1 / n) / math.sqrt(many)
+    if seen + 1 / n <= limit:
+        return 1.0
+    drift = min(_MOST_DEPENDENCE, (seen + 1 / n - limit / (1 + many)) / (1 - 4 / n) / _OWN_SHARE)
+    return math.sqrt(1 + 2 * _OWN_SHARE * drift / (1 - drift))
+
+
+def _independent(centred: Floats) -> float:
+    """How many independent series have so exact a mean autocorrelation as these; shape (series, blocks).
+
+    The autocorrelations of two series correlate as the square of the series' own correlation, which is 1 / (blocks - 1)
+    by chance where they are independent.
+    """
+    count, n = centred.shape
+    unit = centred / np.linalg.norm(centred, axis=-1, keepdims=True)
+    between = float(np.sum((unit.T @ unit) ** 2)) - count
+    by_chance = count * (count - 1) / (n - 1)
+    return float(count**2 / (count + max(0.0, between - by_chance) * (n - 1) / (n - 2)))
 
 
 def spread_of(values: Floats) -> Floats:

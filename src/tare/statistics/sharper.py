@@ -6,8 +6,10 @@ however large the difference: too much where a hundred claims must hold together
 the environment among native's runs goes down to 3^-n. It holds where the three runs of a block are alike, but not where
 the natives share something that the environment does not, for example when both were lucky in the same block: the
 chance of being the slowest in all blocks is then 2^-n. So a p-value below the normal distribution's must be shown by
-the placements *and* by Student's t of the log-ratios, which is unaffected by what natives share: a difference as rare
-as that is also far from 0 in units of its own spread. Down to 1 % the normal distribution decides alone.
+the placements *and* by the magnitudes, Student's t of the log-ratios' robust mean (``huber``), which is unaffected by
+what natives share: a difference as rare as that is also far from 0 in units of its own spread. One slow block can hide
+it from neither: where ``huber`` moves a log-ratio, the placements are of the moved one. Down to 5 % the normal
+distribution decides alone.
 """
 
 import math
@@ -16,12 +18,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tare.statistics import aligned_ranks
+from tare.statistics import aligned_ranks, huber
 from tare.statistics.blocks import LEAST_BLOCKS, farthest
 from tare.statistics.distributions import normal_quantile, normal_share, student_quantile, student_share
 
-SHARPER = 0.005
+SHARPER = 0.025
 """One-sided p-value of the normal distribution up to which the other two may make it smaller."""
+_SMALL = 0.005
+"""One-sided p-value from which on the other two are asked."""
 _HALVINGS = 10
 """Locate the placements' bound to a thousandth of the range, on the side that makes the interval wider."""
 _BESIDE_A_TIE = 1e-10
@@ -49,12 +53,11 @@ def one_sided(log_ratios: _Values, controls: _Values, shift: float) -> float:
     most = farthest(n)
     statistic = float(aligned_ranks.statistic(own, control, np.asarray(shift)))
     normal = normal_share(-min(most, max(-most, statistic)))
-    if normal > _sharper_from(n):
+    limit = min(normal, _small(n))
+    if normal > SHARPER or _student_share(log_ratios, shift) >= limit:
         return normal
-    student = _student(log_ratios, shift)
-    if student >= normal:
-        return normal
-    return min(normal, max(student, _placed(log_ratios, controls, shift)))
+    sharper = max(_student_share(log_ratios, shift), _placed(log_ratios, controls, shift))
+    return sharper if sharper <= limit else normal
 
 
 def bounds(log_ratios: _Values, controls: _Values, error: float) -> tuple[float, float] | None:
@@ -65,9 +68,10 @@ def bounds(log_ratios: _Values, controls: _Values, error: float) -> tuple[float,
     own, control = np.asarray(log_ratios), np.asarray(controls)
     normal = aligned_ranks.bounds(own, control, 2 * error) if aligned_ranks.reaches(n, 2 * error) else None
     low, high = (-math.inf, math.inf) if normal is None else map(float, normal)
-    if error < _sharper_from(n):
-        low = max(low, _sharper_bound(log_ratios, controls, error))
-        high = min(high, -_sharper_bound(tuple(-value for value in log_ratios), controls, error))
+    if error < SHARPER:
+        small = min(error, _small(n))
+        low = max(low, _sharper_bound(log_ratios, controls, small))
+        high = min(high, -_sharper_bound(tuple(-value for value in log_ratios), controls, small))
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
@@ -76,55 +80,57 @@ def bounds_of_many(
 ) -> tuple[Floats, Floats] | None:
     """Give the ends of an interval for each row, which misses with a chance of ``error``; ``None``: no ends.
 
-    They are those of ``bounds`` without the placements: in normal noise Student's t asks for more. ``precision`` is a
-    share of an end's possible range.
+    They are nearly those of ``bounds`` in normal noise, where the placements ask for hardly more than the normal
+    distribution at ``_SMALL``. ``precision`` is a share of an end's possible range.
     """
     n = log_ratios.shape[-1]
-    levels = [level for level in (error, 2 * SHARPER) if aligned_ranks.reaches(n, level)]
+    levels = [level for level in (error, 2 * _SMALL) if aligned_ranks.reaches(n, level)]
     if not levels:
         return None
     ends = [aligned_ranks.bounds(log_ratios, controls, level, precision) for level in levels]
-    if error >= 2 * SHARPER:
+    if error >= 2 * _SMALL:
         return ends[0]
-    half_width = student_quantile(n - 1, 1 - error / 2) * log_ratios.std(axis=-1, ddof=1) / math.sqrt(n)
-    mean = log_ratios.mean(axis=-1)
-    low, high = np.minimum(ends[-1][0], mean - half_width), np.maximum(ends[-1][1], mean + half_width)
+    centre = huber.centre(log_ratios)
+    quantiles = np.array([student_quantile(freedom, 1 - error / 2) for freedom in range(1, n)])
+    half_width = quantiles[centre.freedom - 1] * centre.error
+    low = np.minimum(ends[-1][0], centre.mean - half_width)
+    high = np.maximum(ends[-1][1], centre.mean + half_width)
     return (np.maximum(low, ends[0][0]), np.minimum(high, ends[0][1])) if len(ends) > 1 else (low, high)
 
 
 def _sharper_bound(log_ratios: _Values, controls: _Values, error: float) -> float:
-    """Where the placements and Student's t both begin to reject; minus infinity if they never do."""
-    limit = -normal_quantile(_sharper_from(len(log_ratios)))
+    """Where the placements and the magnitudes both begin to reject; minus infinity if they never do."""
+    limit = -normal_quantile(SHARPER)
     normal = aligned_ranks.lower_bound(np.asarray(log_ratios), np.asarray(controls), limit)
     start = min(normal, _student_bound(log_ratios, error))
     return _placed_bound(log_ratios, controls, error, start)
 
 
-def _sharper_from(n: int) -> float:
-    """One-sided p-value from which ``n`` blocks go on; with few, the normal distribution ends before ``SHARPER``."""
-    return max(SHARPER, normal_share(-farthest(n)))
+def _small(n: int) -> float:
+    """``_SMALL``; with few blocks the normal distribution ends before it."""
+    return max(_SMALL, normal_share(-farthest(n)))
 
 
-def _student(log_ratios: _Values, shift: float) -> float:
-    mean, error = _mean_and_error(log_ratios)
+def _student_share(log_ratios: _Values, shift: float) -> float:
+    centre = _centre(log_ratios)
+    mean, error = float(centre.mean), float(centre.error)
     if error <= 0:
         return 0.0 if mean > shift else 1.0
-    return student_share(len(log_ratios) - 1, -(mean - shift) / error)
+    return student_share(int(centre.freedom), -(mean - shift) / error)
 
 
 def _student_bound(log_ratios: _Values, error: float) -> float:
-    mean, standard_error = _mean_and_error(log_ratios)
-    return mean + student_quantile(len(log_ratios) - 1, error) * standard_error
+    centre = _centre(log_ratios)
+    return float(centre.mean) + student_quantile(int(centre.freedom), error) * float(centre.error)
 
 
-def _mean_and_error(log_ratios: _Values) -> tuple[float, float]:
-    values = np.asarray(log_ratios)
-    deviation = float(np.std(values - values[0], ddof=1))
-    return math.fsum(log_ratios) / len(log_ratios), deviation / math.sqrt(len(log_ratios))
+@lru_cache(maxsize=1024)
+def _centre(log_ratios: _Values) -> huber.Centre:
+    return huber.centre(np.asarray(log_ratios))
 
 
 def _placed(log_ratios: _Values, controls: _Values, shift: float) -> float:
-    return share_as_far(aligned_ranks.scores(np.asarray(log_ratios), np.asarray(controls), shift))
+    return share_as_far(aligned_ranks.scores(_centre(log_ratios).values, np.asarray(controls), shift))
 
 
 def _placed_bound(log_ratios: _Values, controls: _Values, error: float, start: float) -> float:
@@ -134,7 +140,7 @@ def _placed_bound(log_ratios: _Values, controls: _Values, error: float, start: f
     """
     if _placed(log_ratios, controls, start) <= error:
         return start
-    runs = aligned_ranks.runs_of(np.asarray(log_ratios), np.asarray(controls))
+    runs = aligned_ranks.runs_of(_centre(log_ratios).values, np.asarray(controls))
     low = float((runs[:, 0] - runs[:, 1:].max(axis=-1)).min()) - _BESIDE_A_TIE
     low = min(low, start)
     if _placed(log_ratios, controls, low) > error:

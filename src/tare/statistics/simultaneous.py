@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A band around all points of a curve that holds for all of them together.
 
-Each point is the mean of its blocks' log-ratios, and the band reaches the same number of standard errors to both sides
-everywhere. That number is the quantile of the largest studentized mean if the environment, moved by its own overhead,
-were any of the three runs of its block: whoever was "the environment" is drawn anew for each block, for all points at
-once, which keeps their dependence and the noise's shape (Westfall and Young, Resampling-Based Multiple Testing, 1993;
-Montiel Olea and Plagborg-Moller, J. Applied Econometrics 34 (2019) 1-17, for bands by the largest statistic).
+Each point is the robust mean (``huber``) of its blocks' log-ratios, a typical overhead that a rare spike hardly moves.
+The band reaches the same number of standard errors to both sides everywhere. That number is the quantile of the
+largest studentized mean if the environment, moved by its own overhead, were any of the three runs of its block: whoever
+was "the environment" is drawn anew for each block, for all points at once, which keeps their dependence and the noise's
+shape (Westfall and Young, Resampling-Based Multiple Testing, 1993; Montiel Olea and Plagborg-Moller, J. Applied
+Econometrics 34 (2019) 1-17, for bands by the largest statistic). Blocks that depend on each other widen it by a factor
+that all points estimate together (``common_widening``).
 """
 
 from dataclasses import dataclass
@@ -14,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tare.statistics import huber
 from tare.statistics.blocks import LEAST_BLOCKS
 from tare.statistics.estimate import LEVEL
+from tare.statistics.series import common_widening
 
 Floats = NDArray[np.float64]
 _DRAWS = 1999
@@ -33,6 +37,7 @@ class Band:
     """One entry per point, on the scale of logarithms."""
 
     low: Floats
+    centre: Floats
     high: Floats
 
 
@@ -46,30 +51,29 @@ def band(log_ratios: Any, controls: Any, error: float = 1 - LEVEL) -> Band | Non
     n = len(ratios)
     if n < LEAST_BLOCKS or not ratios.shape[1]:
         return None
-    centre = ratios.mean(axis=0)
-    moved = (ratios - centre) * np.sqrt(n / (n - 1))
-    half_width = _quantile(moved, apart, error) * _standard_error(ratios)
-    return Band(low=centre - half_width, high=centre + half_width)
+    centre = huber.centre(ratios.T)
+    values = centre.values.T
+    moved = (values - values.mean(axis=0)) * np.sqrt(n / (n - 1))
+    half_width = common_widening(values) * _quantile(moved, apart, error) * centre.error
+    return Band(low=centre.mean - half_width, centre=centre.mean, high=centre.mean + half_width)
 
 
 def exchange_p(log_ratios: Any, controls: Any) -> float | None:
-    """P-value of "all means are 0", by the largest of them in standard errors; ``None`` with too few blocks.
+    """P-value of "all robust means are 0", by the largest in standard errors; ``None`` with too few blocks.
 
-    If they are, the three runs of a block are alike and any of them could have been "the environment", so that the
-    p-value holds exactly. The arguments are as for ``band``.
+    If they are, the three runs of a block are alike and any of them could have been "the environment". Blocks that
+    depend on each other make the standard errors larger, as in ``band``, whose arguments these are.
     """
     ratios, apart = (np.asarray(each, dtype=np.float64) for each in (log_ratios, controls))
     n = len(ratios)
     if n < LEAST_BLOCKS or not ratios.shape[1]:
         return None
+    centre = huber.centre(ratios.T)
+    values, unmoved = centre.values.T, (centre.freedom + 1) / n
     as_it_was = [np.full((1, n), role == 0, dtype=np.float64) for role in range(3)]
-    measured = float(_studentized(as_it_was, _by_role(ratios, apart), _FLOOR).max())
-    as_large = _largest(ratios, apart, _FLOOR) >= measured * (1 - _ROUNDING)
+    measured = float((_studentized(as_it_was, _by_role(values, apart), _FLOOR) * unmoved).max())
+    as_large = _largest(values, apart, _FLOOR) >= measured / common_widening(values) * (1 - _ROUNDING)
     return float((1 + as_large.sum()) / (1 + _DRAWS))
-
-
-def _standard_error(values: Floats) -> Floats:
-    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def _quantile(moved: Floats, apart: Floats, error: float) -> float:
