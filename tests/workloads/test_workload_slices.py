@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from tests.workloads.recorded import SHAPE, recorded
 
 from tare.errors import InputError, WrongOutput
+from tare.records import Direction
 from tare.workloads.kind import Options, Output, Span
 from tare.workloads.memory import MEMORY, MemoryOptions
 from tare.workloads.operations import OS
@@ -42,11 +43,13 @@ def changed(pattern: str, replacement: str, count: int = 1) -> Output:
 
 
 @pytest.mark.parametrize("kind", METRICS, ids=lambda kind: kind.name)
-def test_every_piece_is_a_primary_and_gives_the_time_of_its_unit(kind: Slices) -> None:
+def test_every_piece_is_a_primary_and_gives_the_time_of_its_unit_or_its_bandwidth(kind: Slices) -> None:
     output = recorded(kind.name, "two-ranks" if kind is MESSAGES else "alone")
     samples = kind.samples(options(kind), output)
     assert [sample.name for sample in samples] == METRICS[kind]
-    assert {sample.unit for sample in samples} == {"s"}
+    units = {sample.name.endswith("bandwidth"): (sample.unit, sample.direction) for sample in samples}
+    expected = {False: ("s", Direction.LESS), True: ("B/s", Direction.MORE)}
+    assert units.items() <= expected.items()
     assert kind.primary_metric == METRICS[kind][0]
 
 
@@ -55,6 +58,12 @@ def test_the_time_is_that_of_the_middle_slice_for_each_unit() -> None:
     assert len(walls) == 15
     samples = {sample.name: sample.value for sample in MEMORY.samples(options(MEMORY), memory())}
     assert samples["random access"] == pytest.approx(median(walls) * 1e-9 / 3000)
+
+
+def test_a_bandwidth_is_the_bytes_of_a_unit_over_its_time() -> None:
+    walls = [int(match) for match in re.findall(r"^bandwidth 200 slice (\d+)", memory().stdout, re.MULTILINE)]
+    samples = {sample.name: sample.value for sample in MEMORY.samples(options(MEMORY), memory())}
+    assert samples["memory bandwidth"] == pytest.approx(3 * 2**20 * 200 / (median(walls) * 1e-9))
 
 
 def test_pieces_can_be_chosen() -> None:
