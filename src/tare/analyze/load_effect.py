@@ -15,7 +15,7 @@ from tare.records.busy import LoadEffect
 
 ON_ONE = 1.5
 """A trial of one processor loses at most so many times what others took of it: their caches and wake-ups cost as well.
-``bench/load_cost.py`` measures it; until it has been run on a quiet machine this is a cautious guess."""
+``bench/load_cost.py`` measures it (docs/method.md)."""
 ON_SEVERAL = 1.5
 """The same for a trial of several processors, which may hold processes that wait for each other. What others took may
 then all have come from one processor and have kept the others waiting, so it is not divided by their number: of two
