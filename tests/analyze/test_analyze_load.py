@@ -179,6 +179,13 @@ def test_a_threshold_is_exceeded_on_a_busy_machine_only_if_the_load_cannot_have_
         assert "; measured " in decision.sentence
 
 
+def test_a_load_that_could_make_no_more_than_the_margin_is_not_named() -> None:
+    (little,), (more,) = judged(constant(0.012, 0.006)), judged(constant(0.012, 0.01))
+    assert {little.word, more.word} == {Word.SLOWER}
+    assert little.load is None
+    assert more.load is not None
+
+
 def test_a_threshold_that_a_load_below_the_limit_could_exceed_says_so() -> None:
     given = constant(0.1, 0.15)
     design = Design(looks=(10,), margin=MARGIN, fail_if=(FailIf(text="overhead > 5%", threshold=0.05),))

@@ -100,7 +100,9 @@ def _beside_load(verdict: Verdict) -> Verdict:
     if verdict.word not in (Word.SLOWER, Word.FASTER):
         return warned
     effect = _effect(verdict, verdict.word)
-    if effect is None or load_effect.differs(_left(verdict, verdict.word, verdict.shown), verdict.word):
+    if effect is None or effect.most <= verdict.margin:
+        return warned  # no more than what counts as no difference, which the quietest host has
+    if load_effect.differs(_left(verdict, verdict.word, verdict.shown), verdict.word):
         return warned
     loaded = replace(warned, load=effect)
     return replace(loaded, claim=claim_said(loaded))
