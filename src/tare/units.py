@@ -99,8 +99,8 @@ def percent_digits(fraction: float, decimals: int) -> str:
 def percent_ends(low: float, high: float) -> tuple[str, str]:
     """Both ends of an interval of fractions, in per cent, as every table and sentence prints them.
 
-    They are rounded outward, so that what is printed contains the interval; an end that is not 0 never becomes 0,
-    because its sign may be the verdict.
+    They are rounded outward, so that what is printed contains the interval; an end that is not 0 does not become 0
+    before a millionth of a per cent, because its sign may be the verdict.
     """
     decimals = percent_decimals(high - low)
     return _outward(100 * low, decimals, math.floor), _outward(100 * high, decimals, math.ceil)
@@ -108,8 +108,13 @@ def percent_ends(low: float, high: float) -> tuple[str, str]:
 
 def times_ends(low: float, high: float) -> tuple[str, str]:
     """Both ends of an interval of fractions as multiples: 1.1 to 1.3 more becomes 2.1 and 2.3, rounded outward."""
-    decimals = max(_decimals(high - low) - 1, 0)
+    decimals = times_decimals(high - low)
     return _outward(1 + low, decimals, math.floor), _outward(1 + high, decimals, math.ceil)
+
+
+def times_decimals(width: float) -> int:
+    """Decimals that a multiple deserves whose interval has this width; none without an interval."""
+    return max(_decimals(width) - 1, 0) if width > 0 else 0
 
 
 def _decimals(width: float) -> int:

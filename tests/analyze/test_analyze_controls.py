@@ -7,8 +7,8 @@ from tests.analyze.looks_example import summary_of
 
 from tare.analyze import controls
 from tare.analyze.controls import differs_from_itself
-from tare.analyze.judgement import leaves_out_0
 from tare.records import Summary
+from tare.statistics.estimate import leaves_out_0
 from tare.statistics.multiplicity import ERROR
 
 BLOCKS = 16

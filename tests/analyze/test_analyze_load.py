@@ -135,7 +135,31 @@ def test_the_load_of_one_of_several_processors_is_not_spread_over_all() -> None:
 def test_a_load_that_nobody_knows_moves_nothing() -> None:
     given = summary_of(around(0.05, 0.01))
     assert moved(given, Word.SLOWER) == moved(given, Word.FASTER) == given
-    assert effect(given, Word.SLOWER) is None
+    typical = overhead(given).typical
+    assert effect(given, Word.SLOWER, typical, typical) is None
+
+
+def test_a_load_in_fewer_than_half_of_the_blocks_is_named_too_where_it_undoes_the_word() -> None:
+    """Its median over the blocks is none at all."""
+    runs = np.random.default_rng(7).normal(0, 0.01, (20, 3))
+    foreign = np.zeros((20, 3))
+    foreign[:18:2] = 0.18
+    runs[:, 2] += 0.02 + 0.1 * foreign[:, 2]
+    (result,) = judged(summary(runs, foreign))
+    assert result.word is Word.SLOWER
+    assert result.load is not None
+    near = result.shown.low
+    assert near is not None
+    assert result.load.most >= near, "it reaches 0 from the end that is printed"
+
+
+def test_a_released_difference_does_not_contradict_what_a_quiet_machine_calls_within_the_margin() -> None:
+    runs = np.random.default_rng(7).normal(0, 0.001, (8, 3))
+    runs[:, 2] += 0.004
+    foreign = np.zeros((8, 3))
+    foreign[:3, :2] = 1.0
+    (result,) = judged(summary(runs, foreign))
+    assert not result.released
 
 
 def test_a_released_environment_is_apart_from_native_but_from_no_other() -> None:

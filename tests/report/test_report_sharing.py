@@ -60,7 +60,7 @@ def test_the_terminal_says_what_a_loss_is_against_and_has_each_primary_loss_with
     section = text.partition("\nSharing\n")[2]
     for loss in analysis().sharing:
         if loss.summary.primary:
-            figures = (point_percent(loss.typical), interval_percent(loss.typical))
+            figures = (point_percent(loss.shown), interval_percent(loss.shown))
             point, interval = map(re.escape, figures)
             row = rf" {loss.summary.environment} +{point} +{interval} +. {loss.word} +10"
             assert re.search(row, section), row
@@ -124,8 +124,8 @@ def test_the_verdict_on_a_loss_is_beside_the_name_so_that_a_small_screen_shows_i
 
 def test_the_page_has_every_loss_with_its_interval() -> None:
     for loss in analysis().sharing:
-        assert point_percent(loss.typical) in page().text
-        assert interval_percent(loss.typical) in page().text
+        assert point_percent(loss.shown) in page().text
+        assert interval_percent(loss.shown) in page().text
     assert EXPLANATION in page().text
 
 

@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tare.analyze.qualification import word_said
 from tare.drawing.table import name_cell, name_width
 from tare.drawing.words import point_percent
 from tare.records import Analysis, Direction
@@ -41,7 +42,7 @@ def test_at_80_columns_every_primary_row_stands_on_one_line() -> None:
     for verdict in analysis.verdicts:
         summary = verdict.overhead.summary
         if summary.primary:
-            said, n = re.escape(verdict.said), verdict.overhead.typical.n
+            said, n = re.escape(word_said(verdict)), verdict.overhead.typical.n
             pattern = rf" *{summary.environment} .* %  .* % .* {said}.* {n} *"
             assert any(re.fullmatch(pattern, line) for line in lines)
 
@@ -108,8 +109,8 @@ def test_by_default_only_metrics_with_a_decision_are_shown_and_the_rest_is_count
 def test_with_all_every_verdict_has_a_row() -> None:
     analysis = example()
     text = printed(analysis, 120, show_all=True)
-    for said in {verdict.said for verdict in analysis.verdicts}:
-        expected = sum(verdict.said == said for verdict in analysis.verdicts)
+    for said in set(map(word_said, analysis.verdicts)):
+        expected = sum(word_said(verdict) == said for verdict in analysis.verdicts)
         rows = re.findall(rf"%.* {re.escape(said)}.* \d+ *$", text, re.MULTILINE)
         assert len(rows) == expected
 

@@ -133,7 +133,7 @@ def _text(verdict: Verdict) -> str:
         return range_said(shown, direction)
     only = typically(verdict)
     if verdict.word is Word.WITHIN:
-        return only + said.replace(" %", " % of native", 1)
+        return f"{only}{said} of native"
     if verdict.word is Word.BOUNDED:
         return f"{only}{said} {'slower' if direction is Direction.LESS else 'lower'}"
     return f"{only}{difference_said(verdict.word, shown, direction)}{short_said(verdict)}"

@@ -20,6 +20,7 @@ from tare.records import (
 )
 from tare.records.busy import BusyBlocks
 from tare.treat.busy import block_loads, busy_loads
+from tare.units import percent_ends
 
 OF_A_PAIR = math.sqrt(3) / 2
 """Native against native has the variance 2 s^2, an overhead 1.5 s^2: this factor converts between the widths."""
@@ -100,8 +101,8 @@ def _half_width(control: Estimate) -> float:
 
 
 def control_said(control: Estimate) -> str:
-    extent = 100 * max(abs(control.low or 0.0), abs(control.high or 0.0))
-    return f"native against itself differs by up to {_PLUS_MINUS}{extent:.{0 if extent >= 10 else 1}f} %"  # noqa: PLR2004
+    extent = max(abs(control.low or 0.0), abs(control.high or 0.0))
+    return f"native against itself differs by up to {_PLUS_MINUS}{percent_ends(0.0, extent)[1]} %"
 
 
 def busyness(

@@ -167,7 +167,9 @@ def _ruled_at(look: _AtLook, condition: FailIf) -> Ruled:
         n=interval.n,
         withheld=None if released else said or (busy.control_said(control) if drowned else None),
         busy=said if released else None,
-        load=load_effect.effect(look.summary, Word.SLOWER, look.blocks) if released or unsure else None,
+        load=load_effect.effect(look.summary, Word.SLOWER, interval, left, look.blocks)
+        if released or unsure
+        else None,
     )
 
 

@@ -114,7 +114,7 @@ def on_different_days(dated: Sequence[_Dated]) -> list[_Dated]:
     kept: list[_Dated] = []
     for result, verdict in reversed(dated):
         began_s = result.sessions[0].started_s
-        if began_s is None or verdict.withheld is Withheld.BUSY or verdict.overhead.typical.low is None:
+        if began_s is None or verdict.set_aside is Withheld.BUSY or verdict.overhead.typical.low is None:
             continue
         next_s = kept[-1][0].sessions[0].started_s if kept else None
         if next_s is None or next_s - began_s >= DAY_S:

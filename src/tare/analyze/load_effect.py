@@ -7,7 +7,6 @@ where it seems slower, native's where it seems faster. docs/method.md ("A busy m
 """
 
 import math
-import statistics
 from dataclasses import replace
 
 from tare.records import BlockValue, Estimate, HostLoad, Summary, Word
@@ -29,7 +28,7 @@ def share_lost(load: HostLoad | None) -> float:
     if load is None:
         return 0.0
     times = ON_ONE if load.processors == 1 else ON_SEVERAL
-    return min(_MOST_SHARE, times * max(max(0.0, load.foreign) + max(0.0, load.steal), load.throttled))
+    return min(_MOST_SHARE, times * _taken(load))
 
 
 def moved(summary: Summary, word: Word) -> Summary:
@@ -64,23 +63,36 @@ def hull(first: Estimate, second: Estimate) -> Estimate:
     return replace(first, low=low, high=high)
 
 
-def effect(summary: Summary, word: Word, until: float = math.inf) -> LoadEffect | None:
-    """What the load in these blocks could make of a difference in the direction of ``word``; ``None``: nothing."""
+def effect(
+    summary: Summary, word: Word, measured: Estimate, left: Estimate, until: float = math.inf
+) -> LoadEffect | None:
+    """What the load in these blocks could make of a difference in the direction of ``word``; ``None``: nothing.
+
+    ``left``: ``measured`` with every block moved by its load. How far that moves the end next to 0 is the load's part.
+    """
     own = [block for block in summary.blocks if block.block < until]
     if word is Word.FASTER:
-        loads = [load or block.busiest for block in own for load in block.native_loads]
-        most = [sum(_costs(block, word)) / 2 for block in own]
+        loads, ends = (
+            [load or block.busiest for block in own for load in block.native_loads],
+            (left, measured),
+        )
+        near = [end.high for end in ends]
     else:
-        loads = [block.load or block.busiest for block in own]
-        most = [sum(_costs(block, word)) for block in own]
-    if not any(most):
-        return None
+        loads, ends = [block.load or block.busiest for block in own], (measured, left)
+        near = [end.low for end in ends]
     known = [load for load in loads if load is not None]
+    if None in near or not any(map(share_lost, known)):
+        return None
+    farther, nearer = (math.log1p(end) for end in near if end is not None)
     return LoadEffect(
-        used=math.fsum(load.foreign + load.steal for load in known) / len(known),
+        used=math.fsum(map(_taken, known)) / len(known),
         processors=max(load.processors for load in known),
-        most=math.expm1(statistics.median(most)),
+        most=math.expm1(max(0.0, farther - nearer)),
     )
+
+
+def _taken(load: HostLoad) -> float:
+    return max(max(0.0, load.foreign) + max(0.0, load.steal), load.throttled)
 
 
 def differs(estimate: Estimate, word: Word, threshold: float = 0.0) -> bool:

@@ -2,6 +2,7 @@
 """What is said of the load of others beside a claim: withheld, released, or one that the load alone could make."""
 
 import math
+from dataclasses import replace
 
 from tare.analyze.busy import SENTENCE, blocks_said, left_out_said
 from tare.analyze.differences import range_said
@@ -43,10 +44,18 @@ def short_said(verdict: Verdict) -> str:
 
 def without_said(verdict: Verdict) -> str:
     """Such as " without 2 busy blocks", to follow the count; empty where none is left out."""
-    overhead = verdict.overhead
-    most = overhead.looks[-1].blocks if overhead.looks else None
-    count = sum(most is None or block.block < most for block in overhead.summary.busy_blocks)
+    count = len(_left_out(verdict).busy_blocks)
     return f" without {count} busy block{'s' if count > 1 else ''}" if count else ""
+
+
+def _left_out(verdict: Verdict) -> Summary:
+    """The summary with the blocks of the last look alone."""
+    summary, looks = verdict.overhead.summary, verdict.overhead.looks
+    until = looks[-1].blocks if looks else math.inf
+    blocks, busy = (
+        tuple(block for block in own if block.block < until) for own in (summary.blocks, summary.busy_blocks)
+    )
+    return replace(summary, blocks=blocks, busy_blocks=busy)
 
 
 def follows_said(summary: Summary) -> str:
@@ -71,6 +80,6 @@ def _coin_share(count: int, least: int) -> float:
 
 def blocks_left_out(verdict: Verdict) -> str:
     """Such as "2 busy blocks left out: stress used 1.0 of 2 processors in 2 of 10 blocks"; else empty."""
-    count = len(verdict.overhead.summary.busy_blocks)
-    said = left_out_said(verdict.overhead.summary)
+    summary = _left_out(verdict)
+    count, said = len(summary.busy_blocks), left_out_said(summary)
     return f"{count} busy block{'s' if count > 1 else ''} left out: {said}" if said else ""

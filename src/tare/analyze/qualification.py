@@ -52,6 +52,17 @@ def typically(verdict: Verdict) -> str:
     return "typically " if qualification(verdict) else ""
 
 
+def word_said(verdict: Verdict) -> str:
+    """The word with its figure, as narrow tables and pictures name it, such as "typically ±5 %"."""
+    if not (only := typically(verdict)):
+        return verdict.said
+    if verdict.word is Word.WITHIN:
+        return f"{only}\N{PLUS-MINUS SIGN}{100 * (verdict.within or verdict.margin):g} %"
+    if verdict.word is Word.BOUNDED:
+        return f"{only}\N{LESS-THAN OR EQUAL TO} {verdict.bound_percent} %"
+    return f"{only}{verdict.said}"
+
+
 def _allowed(verdict: Verdict) -> tuple[float, float]:
     """Lowest and highest mean overhead, as fractions, for which the claim needs no qualification."""
     shown, margin = verdict.shown, verdict.within or 0.0

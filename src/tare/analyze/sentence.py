@@ -8,7 +8,7 @@ from tare.analyze.load_said import effect_said, even_if_said, without_said
 from tare.analyze.qualification import qualified
 from tare.records import Direction, Estimate, Family, Verdict, Word
 from tare.statistics.blocks import fewest_blocks
-from tare.units import DASH, percent_decimals, percent_digits, times_ends
+from tare.units import DASH, percent_ends, times_ends
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _ELSE = "a quieter machine or longer runs"
@@ -89,18 +89,14 @@ def _difference(verdict: Verdict) -> str:
 
 
 def _too_few(verdict: Verdict) -> str:
-    typical, shown = verdict.overhead.typical, verdict.shown
-    count, looks = f"(n = {typical.n})", bool(verdict.overhead.looks)
-    if typical.low is not None and not looks:
-        needed = fewest_blocks(1 - shown.level)
-        return (
-            f"undecided: intervals of {_family(verdict)} that hold together need at least {needed} blocks "
-            f"(n = {typical.n}; by itself {_range(verdict, typical)})"
-        )
-    needed = fewest_blocks(1 - typical.level)
-    if typical.n >= needed:
-        return f"undecided: the looks so far may use up too little of the error {count}"
-    return f"undecided: a {100 * typical.level:g} % interval needs at least {needed} blocks {count}"
+    typical = verdict.overhead.typical
+    own = "" if typical.low is None else f"; by itself {_range(verdict, typical)}"
+    notes = f"(n = {typical.n}{own})"
+    if typical.n < (needed := fewest_blocks(1 - typical.level)):
+        return f"undecided: a {100 * typical.level:g} % interval needs at least {needed} blocks {notes}"
+    if typical.n < (needed := fewest_blocks(1 - verdict.shown.level)):
+        return f"undecided: intervals of {_family(verdict)} that hold together need at least {needed} blocks {notes}"
+    return f"undecided: the looks so far may use up too little of the error {notes}"
 
 
 def advice(more_blocks: int | None) -> str:
@@ -112,4 +108,4 @@ def advice(more_blocks: int | None) -> str:
 
 def _noise_said(noise_floor: Estimate) -> str:
     extent = max(abs(noise_floor.low or 0.0), abs(noise_floor.high or 0.0))
-    return f"native against native differs by up to {_PLUS_MINUS}{percent_digits(extent, percent_decimals(extent))} %"
+    return f"native against native differs by up to {_PLUS_MINUS}{percent_ends(0.0, extent)[1]} %"

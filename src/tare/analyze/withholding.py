@@ -31,7 +31,7 @@ from tare.records import (
     Word,
 )
 from tare.records.busy import LoadEffect
-from tare.statistics.estimate import as_fraction
+from tare.statistics.estimate import as_fraction, lies_within
 from tare.statistics.evidence import interval
 
 
@@ -78,6 +78,8 @@ def _released(verdict: Verdict) -> Verdict | None:
     if not all(load_effect.differs(left, word) for left in (alone, together)):
         return None
     shown = load_effect.hull(verdict.shown, together)
+    if lies_within(shown, verdict.margin) or drowns(overhead.typical, overhead.noise_floor):
+        return None
     unsaid = replace(
         verdict,
         overhead=replace(overhead, typical=load_effect.hull(overhead.typical, alone), tail_cost=False),
@@ -88,7 +90,7 @@ def _released(verdict: Verdict) -> Verdict | None:
         more_blocks=None,
         standing=standing and replace(standing, together=shown),
         released=True,
-        load=_effect(verdict, word),
+        load=_effect(verdict, word, together),
     )
     return replace(unsaid, claim=claim_said(unsaid))
 
@@ -99,19 +101,21 @@ def _beside_load(verdict: Verdict) -> Verdict:
     warned = replace(verdict, warnings=(*verdict.warnings, *remarks))
     if verdict.word not in (Word.SLOWER, Word.FASTER):
         return warned
-    effect = _effect(verdict, verdict.word)
-    if effect is None or effect.most <= verdict.margin:
-        return warned  # no more than what counts as no difference, which the quietest host has
-    if load_effect.differs(_left(verdict, verdict.word, verdict.shown), verdict.word):
+    left = _left(verdict, verdict.word, verdict.shown)
+    effect = _effect(verdict, verdict.word, left)
+    if effect is None or load_effect.differs(left, verdict.word):
         return warned
+    if effect.most <= verdict.margin:
+        return warned  # no more than what counts as no difference, which the quietest host has
     loaded = replace(warned, load=effect)
     return replace(loaded, claim=claim_said(loaded))
 
 
-def _effect(verdict: Verdict, word: Word) -> LoadEffect | None:
-    """What the load could make, in the blocks of the last look."""
+def _effect(verdict: Verdict, word: Word, left: Estimate) -> LoadEffect | None:
+    """What the load could make of the interval beside the word, in the blocks of the last look."""
     looks = verdict.overhead.looks
-    return load_effect.effect(verdict.overhead.summary, word, looks[-1].blocks if looks else math.inf)
+    until = looks[-1].blocks if looks else math.inf
+    return load_effect.effect(verdict.overhead.summary, word, verdict.shown, left, until)
 
 
 def _left(verdict: Verdict, word: Word, measured: Estimate) -> Estimate:

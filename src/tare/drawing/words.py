@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from tare.records import Estimate, Word
-from tare.units import DASH, MINUS, TIMES_FROM, percent_decimals, percent_ends, signed, times_ends
+from tare.units import (
+    DASH,
+    MINUS,
+    TIMES_FROM,
+    percent_decimals,
+    percent_ends,
+    signed,
+    times_decimals,
+    times_ends,
+)
 
 NO_VALUE = "\N{EM DASH}"
 MARK = {
@@ -48,16 +57,13 @@ def _is_in_times(estimate: Estimate) -> bool:
     return (estimate.point if estimate.low is None else estimate.low) >= TIMES_FROM
 
 
-def _times(fraction: float) -> str:
-    return f"{1 + fraction:.0f}"
-
-
 def point_percent(estimate: Estimate) -> str:
     """``"+5.2 %"``, no more digits than the interval's width supports; as a multiple from ten times on."""
     if not math.isfinite(estimate.point):
         return NO_VALUE
     if _is_in_times(estimate):
-        return f"\N{MULTIPLICATION SIGN}{_times(estimate.point)}"
+        width = 0.0 if estimate.low is None or estimate.high is None else estimate.high - estimate.low
+        return f"\N{MULTIPLICATION SIGN}{1 + estimate.point:.{times_decimals(width)}f}"
     return f"{signed(f'{100 * estimate.point:.{_decimals(estimate)}f}')} %"
 
 

@@ -139,6 +139,13 @@ class Verdict:
         return f"{self.overhead.summary.environment}: {self.claim}"
 
     @property
+    def bound_percent(self) -> str:
+        """Upper bound of the cost in per cent, rounded up; of a rate what the rate may lose."""
+        most = self.at_most or 0.0
+        lost = most / (1 + most) if self.overhead.summary.direction is Direction.MORE else most
+        return f"{math.ceil(1000 * lost) / 10:g}"
+
+    @property
     def said(self) -> str:
         """The word with its figure, or why there is none."""
         if self.withheld:
@@ -146,9 +153,7 @@ class Verdict:
         if self.word is Word.WITHIN and self.within is not None:
             return f"within \N{PLUS-MINUS SIGN}{100 * self.within:g} %"
         if self.word is Word.BOUNDED and self.at_most is not None:
-            rate = self.overhead.summary.direction is Direction.MORE
-            most = self.at_most / (1 + self.at_most) if rate else self.at_most
-            return f"at most {math.ceil(1000 * most) / 10:g} %"
+            return f"at most {self.bound_percent} %"
         return str(self.word)
 
 
@@ -188,7 +193,7 @@ class SharingLoss:
     typical: Estimate
     """How much more time the same work takes than alone, over all instances (mean of their logarithms)."""
     word: Word
-    """Holds together with all other losses of its family."""
+    """Holds together with all other losses of its family, as it is read from ``shown``."""
     alone: Word
     """The word if it were the campaign's only loss."""
     standing: Standing
@@ -210,6 +215,11 @@ class SharingLoss:
     """Largest error of any trial's; 0 on one host, ``None`` in results of earlier versions."""
     withheld: Withheld | None = None
     """As in ``Verdict``."""
+
+    @property
+    def shown(self) -> Estimate:
+        """The loss with the interval from which the word is read, which is printed beside it."""
+        return self.standing.together
 
     @property
     def said(self) -> str:

@@ -94,11 +94,11 @@ class LoadEffect:
     """What the load of others alone could make of a difference (docs/method.md, "A busy machine")."""
 
     used: float
-    """Processors' worth that others took from the arm that seems slower, mean over blocks."""
+    """Processors' worth that others, or a quota, took from the arm that seems slower, mean over blocks."""
     processors: int
     """Processors of its trials."""
     most: float
-    """The most it can have cost this arm, as a fraction of its time without the load; median over blocks."""
+    """How much nearer to 0 the interval would end, as a fraction of the arm's time, if the load cost this arm alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.analyze.differences import in_times, own_change, signed_range
+from tare.analyze.qualification import typically
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, NO_VALUE, STYLE
 from tare.foreign import one_line
@@ -142,7 +143,7 @@ def cell_said(verdict: Verdict) -> str:
     if verdict.word is Word.WITHIN:
         return f"\N{PLUS-MINUS SIGN}{100 * (verdict.within or verdict.margin):g} %"
     if verdict.word is Word.BOUNDED:
-        return verdict.said.replace("at most", "\N{LESS-THAN OR EQUAL TO}")
+        return f"\N{LESS-THAN OR EQUAL TO} {verdict.bound_percent} %"
     return "?" if verdict.word is Word.UNDECIDED else _difference(verdict)
 
 
@@ -167,5 +168,7 @@ def noise_said(control: Overhead | None) -> str:
 def _keys(verdicts: Sequence[Verdict]) -> Iterator[str]:
     words = {verdict.word for verdict in verdicts if not verdict.withheld}
     yield from (said for word, said in _KEYS.items() if word in words)
+    if any(map(typically, verdicts)):
+        yield "where a sentence says typically, the mean may lie elsewhere"
     if any(verdict.withheld for verdict in verdicts):
         yield f"{_BUSY}: too busy to tell"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tare.analyze.load_said import short_said
+from tare.analyze.qualification import word_said
 from tare.drawing.artist import Artist
 from tare.errors import HostError
 from tare.records import Analysis, Status
@@ -104,6 +105,7 @@ def render_report(
         uneven_paths=uneven_paths_said(analysis.outcomes),
         Status=Status,
         alone_said=trust.alone_said,
+        word_said=word_said,
         load_said=short_said,
         tail_said=trust.tail_said,
         control_said=arrange.control_said,

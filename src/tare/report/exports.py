@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tare.analyze.qualification import qualification
 from tare.drawing.words import interval_percent, point_percent
 from tare.foreign import LONGEST, one_line
 from tare.records import Analysis, Coordinate, Outcome, Sample, Verdict
@@ -53,6 +54,8 @@ def _verdict_row(verdict: Verdict) -> Row:
         "low": shown.low,
         "high": shown.high,
         "level": shown.level,
+        "released": verdict.released,
+        "typical_run_only": qualification(verdict) is not None,
         "alone_low": typical.low,
         "alone_high": typical.high,
         "alone_level": typical.level,
@@ -131,7 +134,7 @@ class TextTable:
 
 def verdict_table(analysis: Analysis) -> TextTable:
     """One row for each verdict."""
-    columns = ("environment", "where", "metric", "overhead", "interval", "n", "verdict")
+    columns = ("environment", "where", "metric", "overhead in time", "interval", "n", "verdict")
     return TextTable(columns, tuple(_verdict_cells(analysis)))
 
 

@@ -16,6 +16,10 @@ class BusyBlocksShape(JsonShape):
 class LoadEffectShape(JsonShape):
     """What the load of others alone could make of a difference ([method.md](method.md), "A busy machine")."""
 
-    used: float = key("processors' worth that others took from the arm that seems slower, mean over blocks")
+    used: float = key(
+        "processors' worth that others, or a quota, took from the arm that seems slower, mean over blocks"
+    )
     processors: int = key("how many processors its trials had")
-    most: float = key("the most it can have cost this arm, as a fraction; median over blocks")
+    most: float = key(
+        "how much nearer to 0 the interval would end if the load cost this arm alone, as a fraction"
+    )

@@ -246,7 +246,7 @@ def _causes(analysis: Analysis) -> Iterator[str]:
 
 
 def _intervals(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    estimates = [verdict.overhead.typical for verdict in verdicts]
+    estimates = [verdict.shown for verdict in verdicts]
     given = [estimate for estimate in estimates if estimate.low is not None]
     if not given:
         yield "No comparison has an interval: that takes six complete blocks."

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tare.analyze.qualification import word_said
 from tare.drawing.axis import Axis
 from tare.drawing.canvas import Row
 from tare.drawing.interval_chart import Frame, Section, interval_chart, interval_row, span, word_label
@@ -63,7 +64,7 @@ def _rows(metric: MetricSection, looks: Mapping[str, MarkStyle]) -> Iterator[Row
     for verdict in metric.verdicts:
         look = looks[verdict.overhead.summary.environment]
         decided = verdict.word is not Word.UNDECIDED
-        yield _row(verdict.overhead, verdict.shown, word_label(verdict.said), look, decided=decided)
+        yield _row(verdict.overhead, verdict.shown, word_label(word_said(verdict)), look, decided=decided)
     if metric.control:
         yield _row(metric.control, metric.control.typical, "noise floor", CONTROL, decided=False)
 

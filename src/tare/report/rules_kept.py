@@ -105,7 +105,7 @@ def _ratios(analysis: Analysis) -> _Answer:
 
 
 def _intervals(analysis: Analysis) -> _Answer:
-    estimates = [verdict.overhead.typical for verdict in analysis.verdicts]
+    estimates = [verdict.shown for verdict in analysis.verdicts]
     without = sum(estimate.low is None for estimate in estimates)
     if not estimates or without:
         which = f"{without} of {len(estimates)} comparisons have" if estimates else "no comparison has"
@@ -135,7 +135,7 @@ def _normality(analysis: Analysis) -> _Answer:
 
 def _comparison(analysis: Analysis) -> _Answer:
     primary = sum(verdict.overhead.summary.primary for verdict in analysis.verdicts)
-    if all(verdict.overhead.typical.low is None for verdict in analysis.verdicts):
+    if all(verdict.shown.low is None for verdict in analysis.verdicts):
         return HowKept.NOT_KEPT, "nothing has an interval yet"
     return HowKept.KEPT, (
         f"studentized aligned ranks within blocks; {counted(primary, 'primary claim')} with intervals that hold "

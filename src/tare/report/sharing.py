@@ -208,7 +208,7 @@ def jointly_said(metrics: Sequence[SharedMetric]) -> str:
     if (size := max(sizes, default=1)) > 1:
         said.append(
             f"The {size} verdicts by primary metrics hold together: the chance that any of them is wrong is at most "
-            "5 %. Each is read from an interval that holds jointly with the others; the printed one holds by itself."
+            "5 %. Each is read from its interval, which holds jointly with the others."
         )
     return " ".join(said)
 
@@ -226,15 +226,15 @@ def _title(metric: SharedMetric) -> Text:
 
 def _losses(metric: SharedMetric, width: int) -> Table:
     printed = _empty_table(width)
-    level = least_level(loss.typical for loss in metric.losses)
+    level = least_level(loss.shown for loss in metric.losses)
     printed.add_column("loss", justify="right", no_wrap=True, width=8)
     printed.add_column(f"interval (≥ {level})", justify="right", no_wrap=True, min_width=18)
     printed.add_column("verdict", overflow="fold", width=19)
     printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for loss in metric.losses:
         word = Text(f"{MARK[loss.word]} {loss.said}", style=STYLE[loss.word])
-        figures = (point_percent(loss.typical), interval_percent(loss.typical))
-        printed.add_row(name_cell(loss.summary.environment, width), *figures, word, str(loss.typical.n))
+        figures = (point_percent(loss.shown), interval_percent(loss.shown))
+        printed.add_row(name_cell(loss.summary.environment, width), *figures, word, str(loss.shown.n))
     return printed
 
 
@@ -319,7 +319,7 @@ def _figure(primary: Sequence[SharedMetric], artist: Artist) -> Figure | None:
 def loss_extent(metrics: Iterable[SharedMetric]) -> Iterator[float]:
     """All losses that a chart of ``metrics`` must have room for."""
     for metric in metrics:
-        for estimate in (loss.typical for loss in metric.losses):
+        for estimate in (loss.shown for loss in metric.losses):
             yield from (value for value in (estimate.point, estimate.low, estimate.high) if value is not None)
 
 
@@ -327,7 +327,7 @@ def losses_described(metrics: Iterable[SharedMetric]) -> str:
     """The picture in words, for those who hear the page."""
     return "; ".join(
         f"{one_line(loss.summary.environment)}, {place(metric.cells.shared)}, {one_line(metric.name)}: "
-        f"{point_percent(loss.typical)}, interval {interval_percent(loss.typical)}, n = {loss.typical.n}"
+        f"{point_percent(loss.shown)}, interval {interval_percent(loss.shown)}, n = {loss.shown.n}"
         for metric in metrics
         for loss in metric.losses
     )
@@ -342,7 +342,7 @@ def sharing_chart(
             rows=[_row(loss, looks) for loss in metric.losses],
             heading=f"{place(metric.cells.shared)}: {metric.name}",
             band=next(
-                (span(loss.typical) for loss in metric.losses if loss.summary.environment == NATIVE), None
+                (span(loss.shown) for loss in metric.losses if loss.summary.environment == NATIVE), None
             ),
         )
         for metric in metrics
@@ -355,7 +355,7 @@ def _row(loss: SharingLoss, looks: Mapping[str, MarkStyle]) -> Row:
     return interval_row(
         name,
         loss.summary.metric,
-        loss.typical,
+        loss.shown,
         word_label(loss.said),
         CONTROL if name == NATIVE else looks[name],
         decided=loss.word is not Word.UNDECIDED,

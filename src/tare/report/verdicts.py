@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tare.analyze.busy import left_out_said
 from tare.analyze.load_said import short_said
-from tare.analyze.qualification import qualification
+from tare.analyze.qualification import qualification, word_said
 from tare.drawing.table import add_name_column, name_cell, name_width, ruled_table
 from tare.drawing.words import MARK, STYLE, counted, interval_percent, least_level, point_percent, quantity
 from tare.foreign import one_line
@@ -253,7 +253,9 @@ def _rows(metric: MetricSection, verdicts: Iterable[Verdict], width: int) -> Tab
     printed.add_column("verdict", overflow="fold", width=19)
     printed.add_column("n", justify="right", no_wrap=True, min_width=3)
     for verdict in verdicts:
-        word = Text(f"{MARK[verdict.word]} {verdict.said}{_remarks(verdict)}", style=STYLE[verdict.word])
+        word = Text(
+            f"{MARK[verdict.word]} {word_said(verdict)}{_remarks(verdict)}", style=STYLE[verdict.word]
+        )
         printed.add_row(*_cells(verdict.overhead, verdict.shown, word, width))
     if metric.control:
         printed.add_row(
@@ -276,7 +278,7 @@ def _cells(overhead: Overhead, shown: Estimate, word: Text, width: int) -> tuple
 def _others(verdicts: Iterable[Verdict]) -> Iterable[Text]:
     names: dict[tuple[Word, str], list[str]] = {}
     for verdict in verdicts:
-        own = names.setdefault((verdict.word, verdict.said), [])
+        own = names.setdefault((verdict.word, word_said(verdict)), [])
         own.append(one_line(verdict.overhead.summary.environment))
     for (word, said), alike in names.items():
         yield Text(f" {MARK[word]} {said}: {', '.join(alike)}", style="dim")

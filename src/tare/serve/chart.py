@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tare.analyze.qualification import word_said
 from tare.drawing.axis import Axis, overhead_axis
 from tare.drawing.marks import CONTROL, MarkStyle
 from tare.drawing.words import MARK, interval_percent, point_percent
@@ -137,7 +138,7 @@ def _points(
 ) -> Iterator[ChartPoint]:
     for verdict in section.verdicts:
         look = own[verdict.overhead.summary.environment]
-        said = f"{MARK[verdict.word]} {verdict.said}"
+        said = f"{MARK[verdict.word]} {word_said(verdict)}"
         yield _point(verdict.overhead, verdict.shown, axis, look, verdict.word, said, block)
     if section.control:
         said = arrange.control_word(section.control)

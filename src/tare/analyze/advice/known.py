@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
+from tare.analyze.qualification import word_said
 from tare.records import (
     Analysis,
     Cell,
@@ -104,10 +105,10 @@ def measured_in(analysis: Analysis, names: ArmNames, cell: Cell, kind: str) -> l
         measured = OwnVerdict(
             arm=names.arms[environment],
             overhead=verdict.overhead.typical,
-            said=verdict.said,
+            said=word_said(verdict),
             result=analysis.result,
             letters=lettered[environment],
-            withheld=verdict.withheld is not None,
+            withheld=verdict.set_aside is not None,
             metric=verdict.overhead.summary.metric if len(metrics) > 1 else "",
             metrics=len(metrics),
             untold=len(metrics) - sum(map(_tells, own[environment])),
@@ -125,7 +126,7 @@ def _primaries(verdicts: Sequence[Verdict], kind: str) -> list[Verdict]:
 
 
 def _tells(verdict: Verdict) -> bool:
-    return verdict.withheld is None and verdict.overhead.typical.low is not None
+    return verdict.set_aside is None and verdict.overhead.typical.low is not None
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:
@@ -212,12 +213,12 @@ def _by_arm(verdicts: Sequence[Verdict]) -> dict[tuple[Cell, str], list[Verdict]
 def withheld(analysis: Analysis) -> int:
     """How many overheads of primary metrics say nothing as the host was too busy."""
     return sum(
-        verdict.overhead.summary.primary and verdict.withheld is not None for verdict in analysis.verdicts
+        verdict.overhead.summary.primary and verdict.set_aside is not None for verdict in analysis.verdicts
     )
 
 
 def _usable(heads: Sequence[Verdict]) -> bool:
-    return bool(heads) and not any(verdict.withheld for verdict in heads)
+    return bool(heads) and not any(verdict.set_aside for verdict in heads)
 
 
 def _joined(overheads: Sequence[float]) -> float | None:
