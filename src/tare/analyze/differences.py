@@ -69,6 +69,7 @@ def range_said(shown: Estimate, direction: Direction) -> str:
     return signed_range(change.low or 0.0, change.high or 0.0)
 
 
-def signed_range(low: float, high: float) -> str:
+def signed_range(low: float, high: float, unit: str = "%") -> str:
+    """Such as "-1.2 to +3.5 %"; ``unit``: "points" for the change of an overhead."""
     first, second = map(signed, percent_ends(low, high))
-    return f"{first} to {second} %"
+    return f"{first} to {second} {unit}"

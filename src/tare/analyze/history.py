@@ -197,7 +197,7 @@ def _said(made: Regression, counts: tuple[int, int], *, busy: bool) -> str:
         return f"undecided, as the host was too busy to tell ({own})"
     if low is None or high is None:
         return f"undecided, without an interval ({own})"
-    change = signed_range(low, high).replace(" %", " points")
+    change = signed_range(low, high, "points")
     if made.missing_days:
         missing = "1 is" if made.missing_days == 1 else f"{made.missing_days} are"
         return (

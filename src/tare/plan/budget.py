@@ -21,7 +21,7 @@ __all__ = ["BudgetPlan", "fits", "next_block_fits"]
 
 
 def least_blocks(claims: int) -> int:
-    """Blocks below which no difference can be shown, however large, as Holm's first step requires 5 % / ``claims``.
+    """Blocks below which no difference can be shown, however large, as each interval misses in 5 % / ``claims``.
 
     6 for one claim, 7 for 25, 8 for 128.
     """
@@ -197,7 +197,7 @@ def fits(
 
 
 def _least_blocks_of_losses(count: int) -> int:
-    """Signed ranks reach 2 / 2^n in n blocks, of which Holm's first step must leave 5 % (docs/method.md)."""
+    """Signed ranks reach 2 / 2^n in n blocks, at most 5 % / ``count`` (docs/method.md)."""
     return max(LEAST_BLOCKS, math.ceil(1 + math.log2(max(1, count) / ERROR)))
 
 

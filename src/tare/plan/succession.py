@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Orders in which every arm follows every arm equally often, itself included.
 
-What an arm leaves behind (a flushed cache, a full disk queue) hits whatever comes next. If no arm ever followed itself,
-an after-effect would hit all arms but its own, which would then seem faster. So each order begins with the arm that
-ended the one before: the extra period of Lucas, Journal of Dairy Science 40 (1957) 225-239, joined to the next order.
+What an arm leaves behind (a flushed cache, a full disk queue) makes the next run slower. If no arm ever followed
+itself, an after-effect would hit all arms but its own, which would then seem faster. So each order begins with the arm
+that ended the one before: the extra period of Lucas, Journal of Dairy Science 40 (1957) 225-239, joined to the next
+order.
 """
 
 import random

@@ -80,7 +80,8 @@ class Standing:
     difference_p: float
     """p-value of "no difference from native" for the claim alone; 1 where the interval does not hold."""
     adjusted_difference_p: float
-    """The same within the family: 0.05 or less where the interval ``together`` leaves out 0."""
+    """The same within the family: 0.05 or less where the interval ``together`` leaves out 0, up to the rounding of
+    p-values after several looks."""
     equivalence_p: float
     """p-value of "beyond the margin" for the claim alone."""
     adjusted_equivalence_p: float

@@ -90,7 +90,7 @@ class Summary:
     """Blocks begun that lack this environment or a native slot."""
     busy_blocks: tuple[BlockValue, ...] = ()
     """Complete blocks that are left out because the host of one of their trials was busy. Where too few others are
-    left, busy ones stand in ``blocks``, and nothing is claimed that the load could have made."""
+    left, ``blocks`` has the busy ones too, and nothing is claimed that the load could have made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

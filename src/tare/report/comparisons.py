@@ -62,7 +62,9 @@ class PairShape(JsonShape):
 
     first: str = key("an environment")
     second: str = key("another")
-    difference: EstimateShape = key("how much more time the second takes; its interval holds by itself")
+    difference: EstimateShape = key(
+        "how much more time the second takes; the intervals of all pairs hold jointly"
+    )
     adjusted_p: float = key('p-value of "no difference" among all pairs of the ranking')
     adjusted_equivalence_p: float = key('p-value of "not within the margin" among all pairs of the ranking')
     distinguished: bool = key("whether they differ")

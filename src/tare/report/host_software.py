@@ -19,8 +19,8 @@ TITLE = "Against the host's own software"
 EXPLANATION = (
     "An environment against the host's own build is a comparison of software and container together. The image's files "
     "run natively are between the two: against the host's they show what the software costs, and the environment "
-    "against them shows what the container costs. Each interval is from the common blocks of its pair and holds for "
-    "95 % by itself."
+    "against them shows what the container costs. Each interval is from the common blocks of its pair; a "
+    "verdict's own holds jointly with the others, the rest by themselves."
 )
 LISTED = (
     "Read in the program's file and in all libraries that it is linked with; what it opens itself while it runs is not "

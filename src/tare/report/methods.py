@@ -176,7 +176,8 @@ def _blocks(analysis: Analysis) -> Iterator[str]:
     seeds = joined([str(seed) for seed in dict.fromkeys(session.seed for session in analysis.sessions)])
     yield (
         f"Trials were arranged in {counted(blocks, 'block')}. Each block starts native execution twice and every "
-        f"environment once, afresh, in an order drawn at random ({'seeds' if ' ' in seeds else 'seed'} {seeds})."
+        "environment once, afresh, in an order drawn at random in which every arm follows every arm "
+        f"({'seeds' if ' ' in seeds else 'seed'} {seeds})."
     )
     ways = {outcome.turns.way for outcome in analysis.outcomes if outcome.turns} - {Way.WHOLE}
     if Way.SLICES in ways:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 LEVEL = 0.95
-"""Of every interval except the 90 % interval of the equivalence test."""
+"""Of every interval that holds by itself."""
 _LARGEST_EXPONENT = 700.0
 
 

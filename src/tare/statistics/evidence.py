@@ -15,8 +15,9 @@ from tare.statistics.estimate import Estimate
 
 _COUNTS = (*range(1, 26), *(round(25 * 1.1**step) for step in range(1, 40)))
 _ERRORS: tuple[float, ...] = (*(0.05 / count for count in reversed(_COUNTS)), 0.07, 0.1, 0.2, 0.5, 1.0)
-"""Ascending. p-values under several looks are rounded up to this grid. It contains the levels that Holm's procedure
-needs for up to 25 claims, so rounding costs nothing there; beyond, at most a tenth."""
+"""Ascending. p-values under several looks are rounded up to this grid. It contains the levels of up to 25 joint
+claims, so rounding costs nothing there; beyond, at most a tenth. Words are read from intervals, which are not
+rounded."""
 
 
 @dataclass(frozen=True, slots=True)

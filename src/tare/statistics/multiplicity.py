@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 ERROR = 0.05
-"""Of each family: the chance of any false claim (Holm), or the mean share of false ones (Benjamini-Hochberg)."""
+"""Of each family: the chance of any false claim, or the mean share of false ones."""
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:

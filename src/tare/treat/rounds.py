@@ -14,7 +14,7 @@ from tare.records import BlockRounds, Sample
 from tare.treat.aggregate import log_time_per_work, one_run
 
 _SLOW = math.log(1.2)
-"""Log-ratio from which a slice counts as slow: its time against the median of its arm in the block."""
+"""Log-ratio beyond which a slice counts as slow: its time against the median of its arm in the block."""
 
 
 def round_times(samples: Sequence[Sample], instances: int) -> dict[int, float]:

@@ -57,7 +57,7 @@ class Allotment:
 
 
 def _times(samples: Sequence[Sample]) -> Mapping[str, Mapping[int, float]]:
-    """Metric → round → time per unit of work, of the first instance."""
+    """Metric → round → value, a time or a rate, of the first instance."""
     times: dict[str, dict[int, float]] = {}
     for sample in samples:
         if sample.round is not None and not sample.instance:
