@@ -104,7 +104,7 @@ def test_a_claim_that_a_load_below_the_limit_could_make_says_so_and_another_does
     assert (small.word, small.released, large.word, large.load) == (Word.SLOWER, False, Word.SLOWER, None)
     assert small.load is not None
     assert small.load.most == pytest.approx(1 / (1 - ON_SEVERAL * 0.15) - 1)
-    assert small.claim.endswith(", but the load of 0.15 of 2 processors alone could make 29 %")
+    assert small.claim.endswith(", but a load of up to 0.15 of 2 processors alone could make 29 %")
 
 
 def test_a_verdict_says_how_many_busy_blocks_it_leaves_out() -> None:
@@ -216,7 +216,7 @@ def test_a_threshold_that_a_load_below_the_limit_could_exceed_says_so() -> None:
     passed = courses([given], {(given.cell, "docker"): 10}, design, ended=False)
     (decision,) = decisions([given], passed, design)
     assert decision.ruling is Ruling.EXCEEDED
-    assert decision.sentence.endswith("but the load of 0.15 of 2 processors alone could make 29 %")
+    assert decision.sentence.endswith("but a load of up to 0.15 of 2 processors alone could make 29 %")
 
 
 def shares(make: Callable[[np.random.Generator], Summary], campaigns: int) -> dict[str, float]:

@@ -85,7 +85,7 @@ def effect(
         return None
     farther, nearer = (math.log1p(end) for end in near if end is not None)
     return LoadEffect(
-        used=math.fsum(map(_taken, known)) / len(known),
+        used=max(map(_taken, known)),
         processors=max(load.processors for load in known),
         most=math.expm1(max(0.0, farther - nearer)),
     )

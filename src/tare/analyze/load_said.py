@@ -28,10 +28,10 @@ def even_if_said(verdict: Verdict) -> str:
 
 
 def effect_said(effect: LoadEffect) -> str:
-    """Such as "the load of 0.15 of 2 processors alone could make 8 %"."""
+    """Such as "a load of up to 0.15 of 2 processors alone could make 8 %"."""
     of = f"of {effect.processors} processor{'s' if effect.processors > 1 else ''}"
     most = f"{100 * effect.most:.{0 if effect.most >= 0.1 else 1}f} %"  # noqa: PLR2004 - two digits
-    return f"the load of {effect.used:.2f} {of} alone could make {most}"
+    return f"a load of up to {effect.used:.2g} {of} alone could make {most}"
 
 
 def short_said(verdict: Verdict) -> str:

@@ -94,7 +94,7 @@ class LoadEffect:
     """What the load of others alone could make of a difference (docs/method.md, "A busy machine")."""
 
     used: float
-    """Processors' worth that others, or a quota, took from the arm that seems slower, mean over blocks."""
+    """Processors' worth that others, or a quota, took from the arm that seems slower in its busiest block."""
     processors: int
     """Processors of its trials."""
     most: float

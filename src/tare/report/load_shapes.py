@@ -17,7 +17,7 @@ class LoadEffectShape(JsonShape):
     """What the load of others alone could make of a difference ([method.md](method.md), "A busy machine")."""
 
     used: float = key(
-        "processors' worth that others, or a quota, took from the arm that seems slower, mean over blocks"
+        "processors' worth that others, or a quota, took from the arm that seems slower in its busiest block"
     )
     processors: int = key("how many processors its trials had")
     most: float = key(
