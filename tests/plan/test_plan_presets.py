@@ -74,7 +74,7 @@ def test_sharing_is_kept_within_twenty_minutes_on_two_processors_with_enough_blo
 
 @pytest.mark.parametrize("name", preset_names())
 def test_a_presets_blocks_can_decide_each_of_its_claims_together_with_all_others(name: str) -> None:
-    """At the error of each interval, after its last look, by the aligned ranks alone: in fewer than all blocks the slowest."""
+    """At each interval's error, after its last look, by the aligned ranks alone: the slowest in all blocks but few."""
     campaign = preset(name)
     plan = fits(campaign, plan_trials(campaign, 1), budget_s=campaign.budget_s)
     spent = tuple(spending(look, campaign.blocks) for look in campaign.looks)
