@@ -63,6 +63,11 @@ class MetricSection:
         return self.reference.summary.primary
 
     @property
+    def as_time(self) -> str:
+        """To follow the name of a rate above overheads, which are time for the same work; else empty."""
+        return ", as time" if self.reference.summary.direction is Direction.MORE else ""
+
+    @property
     def decided(self) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in self.verdicts if verdict.word is not Word.UNDECIDED)
 

@@ -179,7 +179,7 @@ def headline(artist: Artist, analysis: Analysis) -> Figure | None:
         return None
     several = len({metric.cell.layout for _, metric in primary}) > 1
     groups = [
-        HeadedMetric(metric, f"{name} on {metric.cell.layout}" if several else name)
+        HeadedMetric(metric, f"{name}{f' on {metric.cell.layout}' if several else ''}{metric.as_time}")
         for name, metric in primary
     ]
     return _answer(artist, groups, "Overhead of every environment by primary metric")
@@ -240,4 +240,6 @@ def _section(
 def _groups(artist: Artist, metrics: Sequence[MetricSection], title: str) -> Figure | None:
     if not metrics:
         return None
-    return _overheads(artist, [HeadedMetric(metric, metric.name) for metric in metrics], title)
+    return _overheads(
+        artist, [HeadedMetric(metric, f"{metric.name}{metric.as_time}") for metric in metrics], title
+    )

@@ -21,7 +21,7 @@ RANKING_TITLE = "Ranking on the primary metric"
 SAME_LETTER = "Environments with the same letter are not distinguished, which does not make them equal."
 RANKING_EXPLANATION = (
     f"{SAME_LETTER} All pairs of a table are compared within blocks, and their intervals hold jointly at 95 %; "
-    "whether two environments' own intervals overlap decides nothing."
+    "whether two environments' own intervals overlap decides nothing. Overheads are time per unit of work."
 )
 ACROSS_TITLE = "Geometric mean across workloads"
 ACROSS_EXPLANATION = (

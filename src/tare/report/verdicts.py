@@ -299,5 +299,6 @@ def _title(metric: MetricSection) -> Text:
     title = Text(one_line(metric.name), style="bold")
     if metric.primary:
         title.append(" * primary")
+    title.append(metric.as_time)
     native = quantity(metric.reference.native_median, one_line(summary.unit))
     return title.append(f" (native median {native}, n = {len(summary.blocks)})", style="not bold")
