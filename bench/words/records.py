@@ -63,7 +63,8 @@ def summary_of(
         direction=Direction.LESS,
         primary=primary,
         blocks=tuple(
-            BlockValue(block=number, native=(one, two), environment=value) for number, one, two, value in rows
+            BlockValue(block=number, native=(first, second), environment=value)
+            for number, first, second, value in rows
         ),
         log_ratios=tuple((other - (first + second) / 2).tolist()),
         control_log_ratios=tuple((second - first).tolist()),
