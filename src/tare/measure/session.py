@@ -61,17 +61,10 @@ def run_trials(
     succession, after_turns = Succession(), False
     for unit in units(trials):
         wanted = wanted_of(unit, allowance.is_wanted)
-        outcomes: list[Outcome] | None = None
-        if wanted and wanted[0].turns is not None:
-            if not allowance.may_begin(wanted[0]):
-                return True
-            watcher.begins(wanted[0])
-            try:
-                outcomes = _counting(
-                    partial(_by_turns, context, wanted, allowance.remaining_s()), allowance.counts
-                )
-            except BudgetSpentError:
-                return True
+        try:
+            outcomes = _by_turns(context, wanted, allowance, watcher)
+        except BudgetSpentError:
+            return True
         if outcomes is not None:
             succession.end()
             after_turns = True
@@ -95,9 +88,17 @@ def _lead_in(context: Context, trial: Trial, allowance: Allowance) -> None:
         run_within(context, trial, allowance.remaining_s())
 
 
-def _by_turns(context: Context, trials: Sequence[Trial], remaining_s: float) -> list[Outcome] | None:
-    """``None`` if they cannot take turns; ``BudgetSpentError`` if the budget ended them: they count as not begun."""
-    return run_together(replace(context, until_s=time.monotonic() + remaining_s), trials)
+def _by_turns(
+    context: Context, trials: Sequence[Trial], allowance: Allowance, watcher: Watcher
+) -> list[Outcome] | None:
+    """``None`` if they take no turns; ``BudgetSpentError`` if the budget ends them: they count as not begun."""
+    if not trials or trials[0].turns is None:
+        return None
+    if not allowance.may_begin(trials[0]):
+        raise BudgetSpentError
+    watcher.begins(trials[0])
+    until_s = time.monotonic() + allowance.remaining_s()
+    return _counting(partial(run_together, replace(context, until_s=until_s), trials), allowance.counts)
 
 
 def _run_whole(
