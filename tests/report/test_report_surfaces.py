@@ -49,7 +49,7 @@ def test_a_planted_loss_is_found_where_it_is_and_nowhere_else() -> None:
 def test_each_surface_has_a_sentence_with_places_extent_and_count() -> None:
     docker, gvisor = sentences(surface())
     assert docker.startswith("docker: slower at 4 of 20 places, most at size ")
-    assert "record 4 KiB (1.3" in docker
+    assert "record 4 KiB (1.2" in docker
     assert docker.endswith("(typical overhead, all together at ≥ 95 %, n = 8)")
     assert gvisor.startswith("gvisor: no difference shown at any of 20 places; everywhere within 0.9")
 

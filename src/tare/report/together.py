@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a whole curve or surface shows, in a sentence: at how many places, where most, and what all lie within."""
 
+import math
 from collections.abc import Sequence
 
 from tare.drawing.words import counted
 from tare.foreign import one_line
-from tare.records import TOO_BUSY, CurveEstimate, Estimate, PointEstimate
+from tare.records import TOO_BUSY, CurveEstimate, PointEstimate
 from tare.report.places import place_said
 from tare.units import DASH
 
@@ -47,7 +48,8 @@ def _part(estimate: CurveEstimate, banded: Sequence[PointEstimate], sign: int, w
     most = max(shown, key=lambda point: sign * point.together.point if point.together else 0.0)
     places = zip(most.at, estimate.curve.dimensions, strict=True)
     where = ", ".join(one_line(place_said(*place)) for place in places)
-    extent = f" ({_times(most.together)} native's time)" if most.together else ""
+    band = most.together
+    extent = f" ({_times(band.low or 0.0, band.high or 0.0)} native's time)" if band else ""
     return f"{word} at {len(shown)} of {_counted(estimate)}, most at {where}{extent}"
 
 
@@ -55,9 +57,11 @@ def _within(banded: Sequence[PointEstimate]) -> str:
     ends = [point.together for point in banded if point.together]
     low = min(end.low for end in ends if end.low is not None)
     high = max(end.high for end in ends if end.high is not None)
-    return f"everywhere within {1 + low:.3g}{DASH}{1 + high:.3g} times native's time"
+    return f"everywhere within {_times(low, high)} native's time"
 
 
-def _times(band: Estimate) -> str:
-    low, high = band.low or 0.0, band.high or 0.0
-    return f"{1 + low:.3g}{DASH}{1 + high:.3g} times"
+def _times(low: float, high: float) -> str:
+    """With three digits, rounded outward."""
+    unit = 10 ** max(2 - math.floor(math.log10(1 + high)), 0)
+    ends = math.floor((1 + low) * unit) / unit, math.ceil((1 + high) * unit) / unit
+    return f"{DASH.join(f'{end:g}' for end in ends)} times"
