@@ -25,8 +25,8 @@ _SMALLEST_ERROR = 60
 """As a power of one half: the p-values of ``ByInterval`` go no lower."""
 _HALVINGS = 24
 """Of the exponent: a p-value is right to a relative 1e-5."""
-_NEXT_TO_0 = 1e-12
-"""The least absolute value of a logarithm that is shown to differ from 0."""
+_NEXT_TO_0 = 1e-8
+"""The least absolute value of a logarithm that is shown to differ from 0: a millionth of a per cent, as printed."""
 
 
 class Contrast(Protocol):
