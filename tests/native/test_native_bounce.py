@@ -4,6 +4,7 @@
 import json
 import os
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -49,8 +50,10 @@ def serving(programs: Path, kind: socket.SocketKind, *words: object) -> Iterator
 
 
 def answers(kind: socket.SocketKind, port: int) -> bool:
+    """Whether the server answers; the connection ends by a reset, so that the kernel does not remember it."""
     with socket.socket(socket.AF_INET, kind) as asking:
         asking.settimeout(1)
+        asking.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         try:
             asking.connect(("127.0.0.1", port))
             asking.sendall(HOW_MANY)
