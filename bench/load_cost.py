@@ -9,9 +9,9 @@ Each program runs on the first two processors of this machine, without and with 
 in random order, ``--rounds`` times. A row gives the slowdown in the median over rounds with its interval, and kappa:
 the part of its time that the program lost, divided by what the load took in processors' worth, by the load's own CPU
 time. A program of one process that shares its processor evenly loses about what was taken, kappa = 1; one whose
-processes wait for each other may lose more. The greatest upper ends are what ``ON_ONE`` and ``ON_SEVERAL`` must not
-fall below. ``compute``, ``memory`` and ``barrier`` are written here in Python; ``cg``, ``lu`` and ``is`` are the NPB as
-Tare builds them, class W on two ranks, and are left out where they are not built or there is no mpirun.
+processes wait for each other may lose more. The medians are what ``tare.analyze.load_effect.KAPPA`` must not fall
+below. ``compute``, ``memory`` and ``barrier`` are written here in Python; ``cg``, ``lu`` and ``is`` are the NPB as Tare
+builds them, class W on two ranks, and are left out where they are not built or there is no mpirun.
 """
 
 import argparse

@@ -22,7 +22,7 @@ from tare.analyze import (
     verdict,
     without_busy_claims,
 )
-from tare.analyze.load_effect import ON_SEVERAL, effect, moved, share_lost
+from tare.analyze.load_effect import KAPPA, effect, moved, share_lost
 from tare.records import BlockValue, Design, FailIf, HostLoad, Ruling, Summary, Verdict, Withheld, Word
 from tare.treat.pairing import with_blocks
 
@@ -70,7 +70,7 @@ def test_a_factor_of_two_under_light_load_is_released_with_what_is_left_of_it_at
     least, most = result.overhead.typical.low, result.overhead.typical.high
     assert least is not None
     assert most is not None
-    assert pytest.approx(least, abs=0.02) == 2 * (1 - ON_SEVERAL * 0.3) - 1
+    assert pytest.approx(least, abs=0.02) == 2 * (1 - KAPPA * 0.3) - 1
     assert most == pytest.approx(1.0, abs=0.02)
     assert result.claim.endswith(
         " % even if all of the load (stress used 0.3 of 2 processors in 10 of 10 blocks) cost it alone (n = 10)"
@@ -103,7 +103,7 @@ def test_a_claim_that_a_load_below_the_limit_could_make_says_so_and_another_does
     (small,), (large,) = judged(constant(0.05, 0.15)), judged(constant(0.5, 0.15))
     assert (small.word, small.released, large.word, large.load) == (Word.SLOWER, False, Word.SLOWER, None)
     assert small.load is not None
-    assert small.load.most == pytest.approx(1 / (1 - ON_SEVERAL * 0.15) - 1)
+    assert small.load.most == pytest.approx(1 / (1 - KAPPA * 0.15) - 1)
     assert small.claim.endswith(", but a load of up to 0.15 of 2 processors alone could make 29 %")
 
 
@@ -125,8 +125,8 @@ def test_a_load_that_comes_with_the_environments_own_trials_is_remarked(arm: int
 
 
 def test_the_load_of_one_of_several_processors_is_not_spread_over_all() -> None:
-    assert share_lost(HostLoad(processors=2, foreign=0.3)) == ON_SEVERAL * 0.3
-    assert share_lost(HostLoad(processors=64, foreign=0.3)) == ON_SEVERAL * 0.3
+    assert share_lost(HostLoad(processors=2, foreign=0.3)) == KAPPA * 0.3
+    assert share_lost(HostLoad(processors=64, foreign=0.3)) == KAPPA * 0.3
     assert share_lost(HostLoad(processors=2, foreign=2.0)) < 1
     assert share_lost(HostLoad(processors=2, foreign=-0.1)) == 0
     assert share_lost(None) == 0
@@ -264,7 +264,7 @@ def steady(
     return made
 
 
-@pytest.mark.parametrize("cost", [0.5, 1.0, ON_SEVERAL])
+@pytest.mark.parametrize("cost", [0.5, 1.0, KAPPA])
 def test_a_steady_load_below_the_limit_makes_no_difference_without_saying_so(cost: float) -> None:
     said = shares(steady(0.15, 0.0, (2,), cost), 40)
     assert said.get("slower", 0) <= 0.15

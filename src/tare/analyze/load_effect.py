@@ -12,13 +12,10 @@ from dataclasses import replace
 from tare.records import BlockValue, Estimate, HostLoad, Summary, Word
 from tare.records.busy import LoadEffect
 
-ON_ONE = 1.5
-"""A trial of one processor loses at most so many times what others took of it: their caches and wake-ups cost as well.
-``bench/load_cost.py`` measures it (docs/method.md)."""
-ON_SEVERAL = 1.5
-"""The same for a trial of several processors, which may hold processes that wait for each other. What others took may
-then all have come from one processor and have kept the others waiting, so it is not divided by their number: of two
-processors this is three times the share that was taken."""
+KAPPA = 1.5
+"""A trial loses at most so many times what others took: their caches and wake-ups cost as well. What they took is not
+divided by the number of the trial's processors: all may have come from one and have kept the processes on the others
+waiting. ``bench/load_cost.py`` measures it (docs/method.md)."""
 _MOST_SHARE = 0.999
 """Of such a load nothing is known; a move by a factor of 1000 leaves nothing of any difference."""
 
@@ -27,8 +24,7 @@ def share_lost(load: HostLoad | None) -> float:
     """The largest part of its time that a trial can have lost to this load; 0 where none is known."""
     if load is None:
         return 0.0
-    times = ON_ONE if load.processors == 1 else ON_SEVERAL
-    return min(_MOST_SHARE, times * _taken(load))
+    return min(_MOST_SHARE, KAPPA * _taken(load))
 
 
 def moved(summary: Summary, word: Word) -> Summary:

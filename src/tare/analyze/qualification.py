@@ -96,15 +96,11 @@ def _said(limit: Qualification, direction: Direction) -> str:
 
 
 def _slow_said(slow: SlowRuns, noun: str) -> str:
-    natively = _share_said(slow.native_slow, slow.native_runs)
+    natively = f"{slow.native_slow} of {slow.native_runs}"
     if not slow.slow:
         return f"natively {natively} {noun}s {_were(slow.native_slow, slow.native_by)}"
     beside = f" (natively {natively} by {100 * (slow.native_by or 0.0):.0f} %)" if slow.native_slow else ""
-    return f"{_share_said(slow.slow, slow.runs)} {noun}s {_were(slow.slow, slow.by)}{beside}"
-
-
-def _share_said(count: int, runs: int) -> str:
-    return f"{count} of {runs}"
+    return f"{slow.slow} of {slow.runs} {noun}s {_were(slow.slow, slow.by)}{beside}"
 
 
 def _were(count: int, by: float | None) -> str:

@@ -88,6 +88,11 @@ class BusyBlocks:
     left_out: bool = True
     """``False``: too few others are left, so these count, and nothing may be claimed."""
 
+    @property
+    def gone(self) -> tuple[int, ...]:
+        """The blocks that do not count."""
+        return self.blocks if self.left_out else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadEffect:

@@ -46,9 +46,8 @@ def _of_cell(cell: Cell, table: BlockTable) -> Iterator[Curve]:
         for environment in (NATIVE, *sorted(table.environments)):
             complete = [tuple(complete_blocks(table, metric, environment)) for metric in rising]
             busy = busy_of(table, environment, (block.block for blocks in complete for block in blocks))
-            gone = busy.blocks if busy.left_out else ()
             points = (
-                _point(metric, environment, [block for block in blocks if block.block not in gone])
+                _point(metric, environment, [block for block in blocks if block.block not in busy.gone])
                 for metric, blocks in zip(rising, complete, strict=True)
             )
             yield Curve(

@@ -79,7 +79,6 @@ def _summary(
         (block.block for block in complete),
         {block: busiest(outcome.load for outcome in outcomes) for block, outcomes in blocks.items()},
     )
-    gone = busy.blocks if busy.left_out else ()
     units = [
         sample.unit
         for outcomes in blocks.values()
@@ -93,7 +92,7 @@ def _summary(
         option=option,
         metric=metric,
         unit=units[0] if units else "",
-        blocks=tuple(block for block in complete if block.block not in gone),
+        blocks=tuple(block for block in complete if block.block not in busy.gone),
         dropped_blocks=len(blocks) - len(complete),
         busy=busy,
     )

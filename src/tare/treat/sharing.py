@@ -125,8 +125,7 @@ def _of_pair(
             own, busy = _quiet_losses(shared, alone, name, metric)
             beside = _blocks(shared, name, metric)
             common = () if name == NATIVE else (block for block in own if block in native)
-            gone = busy.blocks if busy.left_out else ()
-            fair = [logs for block, logs in beside.items() if block not in gone and len(logs[0]) > 1]
+            fair = [logs for block, logs in beside.items() if block not in busy.gone and len(logs[0]) > 1]
             yield SharingSummary(
                 cells=cells,
                 environment=name,
@@ -142,7 +141,7 @@ def _of_pair(
                 jain_indices=tuple(fmean(map(jain_index, logs)) for logs in fair),
                 skews_s=tuple(shared.skews_s[name]),
                 skew_bound_s=_largest(shared.bounds_s.get(name, [])),
-                dropped_blocks=len(shared.begun | alone.begun) - len(own) - len(gone),
+                dropped_blocks=len(shared.begun | alone.begun) - len(own) - len(busy.gone),
                 busy=busy,
             )
 
@@ -156,8 +155,7 @@ def _quiet_losses(
         block: busiest(table.loads.get((environment, block)) for table in (shared, alone)) for block in losses
     }
     busy = apart(losses, loads)
-    gone = busy.blocks if busy.left_out else ()
-    return {block: logs for block, logs in losses.items() if block not in gone}, busy
+    return {block: logs for block, logs in losses.items() if block not in busy.gone}, busy
 
 
 def _largest(bounds_s: Sequence[float | None]) -> float | None:
