@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.statistics.multiplicity import ERROR, adjusted, benjamini_hochberg, holds, holm
+from tare.statistics.multiplicity import ERROR, adjusted, among, benjamini_hochberg, holds, holm, joint_error
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -69,3 +69,16 @@ def test_of_what_benjamini_and_hochberg_claim_one_in_twenty_is_false_at_most() -
     false_share = claimed[:, 8:].sum(axis=1) / np.maximum(1, claimed.sum(axis=1))
     assert float(false_share.mean()) <= 0.05 * 32 / 40 + 0.003
     assert float(claimed[:, :8].mean()) > 0.9
+
+
+@given(st.lists(st.floats(0.0, 1.0), max_size=40))
+def test_the_intervals_of_selected_claims_have_the_largest_error_that_decides_as_many(
+    p_values: list[float],
+) -> None:
+    m = max(1, len(p_values))
+    assert joint_error(p_values, exploratory=False) == ERROR / m
+    error = joint_error(p_values, exploratory=True)
+    made = round(error * m / ERROR)
+    decided = [sum(p <= ERROR * k / m * (1 + 1e-9) for p in p_values) for k in range(1, m + 1)]
+    assert made == max((k for k, count in enumerate(decided, 1) if count >= k), default=1)
+    assert all(holds(among(p, error)) == (p <= error * (1 + 1e-9)) for p in p_values if p != error)

@@ -26,7 +26,7 @@ from tare.records import (
 from tare.statistics.contrasts import Contrast
 from tare.statistics.estimate import transformed
 from tare.statistics.evidence import interval
-from tare.statistics.multiplicity import ERROR, joint_error
+from tare.statistics.multiplicity import ERROR, among, joint_error
 from tare.statistics.unpaired import Side
 from tare.treat.aggregate import log_time_per_work
 from tare.treat.pairing import cell_of
@@ -271,6 +271,6 @@ def _jointly(pair: _ComparedFigure, error: float, claims: int) -> ResultChange:
         jointly = replace(
             jointly,
             word=change_word(change, pair.sides.margin),
-            p_value=min(1.0, pair.sides.difference_p() * ERROR / error),
+            p_value=among(pair.sides.difference_p(), error),
         )
     return replace(jointly, sentence=change_said(jointly))

@@ -10,7 +10,7 @@ from tare.analyze.sentence import claim_said
 from tare.records import Estimate, Family, Standing, Verdict, Word
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import bound_p, difference_p, equivalence_p, interval
-from tare.statistics.multiplicity import ERROR, joint_error
+from tare.statistics.multiplicity import among, joint_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ def _judge(verdicts: Sequence[Verdict], family: Family) -> list[Verdict]:
                 family=family,
                 size=len(claims),
                 difference_p=own.difference,
-                adjusted_difference_p=min(1.0, own.difference * ERROR / error),
+                adjusted_difference_p=among(own.difference, error),
                 equivalence_p=own.equivalence,
-                adjusted_equivalence_p=min(1.0, 2 * own.equivalence * ERROR / error),
+                adjusted_equivalence_p=among(2 * own.equivalence, error),
                 together=_together(verdict, error),
             ),
             error,

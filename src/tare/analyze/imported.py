@@ -19,7 +19,7 @@ from tare.records import (
     ImportedSeries,
     Incomparable,
 )
-from tare.statistics.multiplicity import ERROR, joint_error
+from tare.statistics.multiplicity import ERROR, among, joint_error
 from tare.statistics.unpaired import Side
 from tare.treat.aggregate import log_time_per_work
 
@@ -125,7 +125,7 @@ def _in_family(compared: Sequence[_Compared]) -> Iterator[ImportedDifference]:
             each.difference,
             change=change,
             word=change_word(change, USUAL_MARGIN),
-            p_value=min(1.0, each.sides.difference_p() * ERROR / error),
+            p_value=among(each.sides.difference_p(), error),
             claims=len(claimed),
         )
 

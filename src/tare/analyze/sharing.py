@@ -20,7 +20,7 @@ from tare.statistics.contrasts import Contrast, estimate
 from tare.statistics.estimate import as_fraction
 from tare.statistics.evidence import Reach, difference_p, equivalence_p
 from tare.statistics.median import median_estimate
-from tare.statistics.multiplicity import ERROR, joint_error
+from tare.statistics.multiplicity import ERROR, among, joint_error
 from tare.statistics.variance import variation
 
 
@@ -60,9 +60,9 @@ def _standings(
                 family=family,
                 size=len(places),
                 difference_p=difference,
-                adjusted_difference_p=min(1.0, difference * ERROR / error),
+                adjusted_difference_p=among(difference, error),
                 equivalence_p=equivalence,
-                adjusted_equivalence_p=min(1.0, 2 * equivalence * ERROR / error),
+                adjusted_equivalence_p=among(2 * equivalence, error),
                 together=as_fraction(estimate(contrasts[place], error / looks)),
             )
     return [by_place[place] for place in range(len(summaries))]

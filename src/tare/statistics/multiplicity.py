@@ -50,11 +50,13 @@ def joint_error(p_values: Sequence[float], *, exploratory: bool) -> float:
     made, a share of ``ERROR`` misses on average (Benjamini and Yekutieli). ``p_values``: the least error at which each
     claim's interval decides it.
     """
-    m = max(1, len(p_values))
-    made = 1
-    if exploratory:
-        made = max((k for k, p in enumerate(sorted(p_values), 1) if holds(p * m / k)), default=1)
-    return ERROR * made / m
+    made = sum(map(holds, benjamini_hochberg(p_values))) if exploratory and p_values else 1
+    return ERROR * max(1, made) / max(1, len(p_values))
+
+
+def among(p_value: float, error: float) -> float:
+    """The p-value adjusted for a family in which each claim may err with the chance ``error`` of ``joint_error``."""
+    return min(1.0, p_value * ERROR / error)
 
 
 def holds(adjusted_p: float) -> bool:
