@@ -101,12 +101,12 @@ def table(campaigns: int, seed: int) -> str:
         [name, *(_powers(DAYS[name], earlier, campaigns, seed) for earlier in EARLIER)]
         for name in _FOUND_WITH
     ]
-    found = ", ".join(map(str, FOUND))
+    sizes = ", ".join(map(str, FOUND))
     return "\n\n".join(
         (
             "False alarms: against the median earlier result alone → against another day",
             markdown.table(head, false),
-            f"Found, where the newest is worse by {found} times the spread of results (days and noise)",
+            f"Found, where the newest is worse by {sizes} times the spread of results (days and noise)",
             markdown.table(head, power),
         )
     )
